@@ -1,0 +1,98 @@
+"""Checks of what a caller passes in: each returns the exact value, or says in one sentence what to change.
+
+Only public parameters come here. Private values are never checked by raising: an error would tell that they are there.
+"""
+
+from __future__ import annotations
+
+import numbers
+import operator
+from decimal import Decimal
+from fractions import Fraction
+from typing import TypeAlias
+
+import numpy as np
+
+from louver.errors import ParameterError
+
+Number: TypeAlias = "int | float | Fraction | Decimal | np.integer | np.floating"
+
+# A float has at most 1074 binary places, so this admits every float and stops fractions that only waste memory.
+LARGEST_FRACTION_BITS = 4096
+LARGEST_COUNT = 2**32
+
+
+def fraction(name: str, value: Number) -> Fraction:
+    """The exact rational behind a number; a float is taken for the binary fraction that it is."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real | Decimal):
+        raise ParameterError(f"{name} must be a number (an int, a float or a Fraction), not {_shown(value)}.")
+    try:
+        exact = Fraction(value) if isinstance(value, numbers.Rational | Decimal) else Fraction(float(value))
+    except (ValueError, OverflowError):
+        raise ParameterError(f"{name} must be a finite number, not {_shown(value)}.") from None
+    if max(exact.numerator.bit_length(), exact.denominator.bit_length()) > LARGEST_FRACTION_BITS:
+        raise ParameterError(
+            f"{name} needs more than {LARGEST_FRACTION_BITS} bits to write as a fraction; round it first."
+        )
+    return exact
+
+
+def positive(name: str, value: Number) -> Fraction:
+    exact = fraction(name, value)
+    if exact <= 0:
+        raise ParameterError(f"{name} must be greater than 0, not {_shown(value)}.")
+    return exact
+
+
+def within(name: str, value: Number, low: Fraction | int, high: Fraction | int) -> Fraction:
+    """A number in the closed range from low to high."""
+    exact = fraction(name, value)
+    if not low <= exact <= high:
+        raise ParameterError(f"{name} must be between {_short(low)} and {_short(high)}, not {_shown(value)}.")
+    return exact
+
+
+def probability(name: str, value: Number) -> Fraction:
+    """A probability, 0 and 1 included."""
+    return within(name, value, 0, 1)
+
+
+def error_rate(name: str, value: Number) -> Fraction:
+    """A miss or false-alarm rate: above 0, because certainty has no finite price, and below 1/2."""
+    exact = fraction(name, value)
+    if not 0 < exact < Fraction(1, 2):
+        raise ParameterError(
+            f"{name} must be greater than 0 and less than 0.5, not {_shown(value)}; 0.05 means at most 1 in 20."
+        )
+    return exact
+
+
+def integer(name: str, value: object, smallest: int, largest: int) -> int:
+    """A whole number in the closed range from smallest to largest; 3.0 is not one."""
+    if isinstance(value, bool | np.bool_):
+        raise ParameterError(f"{name} must be a whole number, not {_shown(value)}.")
+    try:
+        exact = operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        raise ParameterError(f"{name} must be a whole number, not {_shown(value)}.") from None
+    if not smallest <= exact <= largest:
+        raise ParameterError(f"{name} must be between {smallest} and {largest}, not {_shown(value)}.")
+    return exact
+
+
+def count(name: str, value: object, smallest: int = 0) -> int:
+    return integer(name, value, smallest, LARGEST_COUNT)
+
+
+def _short(bound: Fraction | int) -> str:
+    exact = Fraction(bound)
+    return str(exact) if exact.denominator < 1000 else f"{float(exact):.3g}"
+
+
+def _shown(value: object) -> str:
+    """A value as an error may show it: short, whatever was passed."""
+    try:
+        text = str(value) if isinstance(value, int | float | Fraction | Decimal) else repr(value)
+    except Exception:  # a broken repr, or an int too long to print, must not hide the sentence
+        text = f"a {type(value).__name__}"
+    return text if len(text) <= 40 else text[:37] + "..."
