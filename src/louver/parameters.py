@@ -22,7 +22,7 @@ LARGEST_FRACTION_BITS = 4096
 LARGEST_COUNT = 2**32
 
 
-def fraction(name: str, value: Number) -> Fraction:
+def fraction(name: str, value: object) -> Fraction:
     """The exact rational behind a number; a float is taken for the binary fraction that it is."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real | Decimal):
         raise ParameterError(f"{name} must be a number (an int, a float or a Fraction), not {_shown(value)}.")
@@ -37,14 +37,14 @@ def fraction(name: str, value: Number) -> Fraction:
     return exact
 
 
-def positive(name: str, value: Number) -> Fraction:
+def positive(name: str, value: object) -> Fraction:
     exact = fraction(name, value)
     if exact <= 0:
         raise ParameterError(f"{name} must be greater than 0, not {_shown(value)}.")
     return exact
 
 
-def within(name: str, value: Number, low: Fraction | int, high: Fraction | int) -> Fraction:
+def within(name: str, value: object, low: Fraction | int, high: Fraction | int) -> Fraction:
     """A number in the closed range from low to high."""
     exact = fraction(name, value)
     if not low <= exact <= high:
@@ -52,12 +52,12 @@ def within(name: str, value: Number, low: Fraction | int, high: Fraction | int) 
     return exact
 
 
-def probability(name: str, value: Number) -> Fraction:
+def probability(name: str, value: object) -> Fraction:
     """A probability, 0 and 1 included."""
     return within(name, value, 0, 1)
 
 
-def error_rate(name: str, value: Number) -> Fraction:
+def error_rate(name: str, value: object) -> Fraction:
     """A miss or false-alarm rate: above 0, because certainty has no finite price, and below 1/2."""
     exact = fraction(name, value)
     if not 0 < exact < Fraction(1, 2):
