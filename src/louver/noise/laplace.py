@@ -1,0 +1,119 @@
+"""Discrete Laplace noise, exact and by the array.
+
+Law: P(X = x) = (1-a)/(1+a) a^|x|, a = exp(-rate). Added to an integer of sensitivity 1 it is rate-differentially
+private. A geometric variable's base-256 digits are independent, because a^(sum 256^i d_i) factorises: each digit comes
+from a small truncated table, and the top, which has no last value, from the lazy table of an unbounded law. The sign
+joins the top: X = Y where S = 0 and X = -1-Y where S = 1, with Y geometric and P(S = 1) = a/(1+a), is discrete Laplace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from louver import parameters
+from louver.noise.bits import SYSTEM, Bits
+from louver.noise.enclosure import Enclosure, exp
+from louver.noise.tables import CHUNK, TABLES, CumulativeLaw, Inversion
+
+# Below, values pass 2^63 with probability over exp(-2^14); above, a coin that never falls would do.
+SMALLEST_RATE = Fraction(1, 2**48)
+LARGEST_RATE = Fraction(2**12)
+
+_DIGIT_BITS = 8
+_DIGIT_VALUES = 1 << _DIGIT_BITS
+_SHORT_TABLE_RATE = Fraction(7, 20)  # from here on the top's table has at most about 250 entries
+
+
+def discrete_laplace(rate: parameters.Number, count: int, *, bits: Bits = SYSTEM) -> NDArray[np.int64]:
+    """`count` independent draws of discrete Laplace noise with this rate (epsilon over sensitivity).
+
+    >>> int(abs(discrete_laplace(50, 1000)).max())
+    0
+    """
+    exact = noise_rate("The rate", rate)
+    top_rate, digits = _split(exact)
+    top = TABLES.get(("signed top", exact), _signed_top_law(exact, top_rate))
+    drawn = np.empty(parameters.count("The number of draws", count), dtype=np.int64)
+    for start in range(0, len(drawn), CHUNK):
+        chunk = drawn[start : start + CHUNK]
+        signed = top.draw(len(chunk), bits)
+        np.bitwise_xor(_append_digits(signed >> 1, digits, bits), -(signed & 1), out=chunk)
+    return drawn
+
+
+def geometric(rate: parameters.Number, count: int, *, bits: Bits = SYSTEM) -> NDArray[np.int64]:
+    """`count` independent draws of P(Y = y) = (1-a) a^y, y = 0, 1, ..., a = exp(-rate); so P(Y >= y) = exp(-rate y)."""
+    exact = noise_rate("The rate", rate)
+    top_rate, digits = _split(exact)
+    top = TABLES.get(("top", top_rate), _top_law(top_rate))
+    drawn = np.empty(parameters.count("The number of draws", count), dtype=np.int64)
+    for start in range(0, len(drawn), CHUNK):
+        chunk = drawn[start : start + CHUNK]
+        chunk[:] = _append_digits(top.draw(len(chunk), bits), digits, bits)
+    return drawn
+
+
+def noise_rate(name: str, rate: object) -> Fraction:
+    """A rate that the samplers take: a positive rational, neither absurdly small nor absurdly large."""
+    return parameters.within(name, parameters.positive(name, rate), SMALLEST_RATE, LARGEST_RATE)
+
+
+def _split(rate: Fraction) -> tuple[Fraction, list[Inversion]]:
+    """The rate of the top, and the tables of the digits below it, highest first."""
+    digits: list[Inversion] = []
+    while rate < _SHORT_TABLE_RATE:
+        digits.append(TABLES.get(("digit", rate), _digit_law(rate)))
+        rate *= _DIGIT_VALUES
+    return rate, digits[::-1]
+
+
+def _append_digits(values: NDArray[np.int64], digits: list[Inversion], bits: Bits) -> NDArray[np.int64]:
+    for digit in digits:
+        values = (values << _DIGIT_BITS) | digit.draw(len(values), bits)
+    return values
+
+
+def _digit_law(rate: Fraction) -> CumulativeLaw:
+    """A geometric variable below 256: F_j = (1 - a^(j+1)) / (1 - a^256)."""
+
+    def law(working: int) -> Iterator[Enclosure]:
+        ratio = exp(-rate, working)
+        total = 1 - exp(-rate * _DIGIT_VALUES, working)
+        power = ratio
+        for _ in range(_DIGIT_VALUES - 1):
+            yield (1 - power) / total
+            power = power * ratio
+
+    return law
+
+
+def _top_law(rate: Fraction) -> CumulativeLaw:
+    """An unbounded geometric variable: F_j = 1 - a^(j+1)."""
+
+    def law(working: int) -> Iterator[Enclosure]:
+        ratio = exp(-rate, working)
+        power = ratio
+        while True:
+            yield 1 - power
+            power = power * ratio
+
+    return law
+
+
+def _signed_top_law(rate: Fraction, top_rate: Fraction) -> CumulativeLaw:
+    """2Y + S: F_(2y) = 1 - b^y + b^y (1-b)/(1+a), F_(2y+1) = 1 - b^(y+1), with a of the whole and b of the top."""
+
+    def law(working: int) -> Iterator[Enclosure]:
+        ratio = exp(-top_rate, working)
+        positive = (1 - ratio) / (1 + exp(-rate, working))
+        power = Enclosure.of(1, working)
+        while True:
+            yield 1 - power + power * positive
+            power = power * ratio
+            yield 1 - power
+
+    return law
