@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from louver.errors import ParameterError
 
@@ -19,7 +20,7 @@ Number: TypeAlias = "int | float | Fraction | Decimal | np.integer | np.floating
 
 # A float has at most 1074 binary places, so this admits every float and stops fractions that only waste memory.
 LARGEST_FRACTION_BITS = 4096
-LARGEST_COUNT = 2**32
+LARGEST_COUNT = 2**28  # two GiB of integers; more is drawn in parts
 
 
 def fraction(name: str, value: object) -> Fraction:
@@ -82,6 +83,14 @@ def integer(name: str, value: object, smallest: int, largest: int) -> int:
 
 def count(name: str, value: object, smallest: int = 0) -> int:
     return integer(name, value, smallest, LARGEST_COUNT)
+
+
+def integers(name: str, values: object) -> NDArray[np.int64]:
+    """One array of whole numbers. Only its type and shape are looked at, never its values: they may be private."""
+    array = np.asarray(values)
+    if array.ndim != 1 or (array.dtype.kind not in "iu" and array.size) or array.dtype == np.uint64:
+        raise ParameterError(f"{name} must be one array of whole numbers (int64), with a value for each key.")
+    return array.astype(np.int64)
 
 
 def _short(bound: Fraction | int) -> str:

@@ -4,8 +4,8 @@ Everything is exact on integers, from the operating system's generator, with rat
 alone is not, and is not exported here.
 """
 
-from louver.noise.bernoulli import bernoulli, bernoulli_exp
 from louver.noise.bits import Bits
+from louver.noise.coins import bernoulli, bernoulli_exp
 from louver.noise.gaussian import discrete_gaussian
 from louver.noise.gradual import clearer, levels
 from louver.noise.grid import Grid

@@ -14,20 +14,23 @@ The chain's unrevealed levels are as secret as the count. One chain serves one k
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from louver import parameters
 from louver.errors import ParameterError
-from louver.noise.bernoulli import enclosed_bernoulli
 from louver.noise.bits import SYSTEM, Bits
+from louver.noise.coins import enclosed_bernoulli
 from louver.noise.enclosure import Enclosure, exp
-from louver.noise.laplace import SMALLEST_RATE, discrete_laplace, geometric, noise_rate
+from louver.noise.laplace import LARGEST_RATE, SMALLEST_RATE, discrete_laplace, geometric, noise_rate
 
 LARGEST_LEVEL_COUNT = 1024
+LARGEST_LEVEL_RATE = LARGEST_RATE / 2  # two of them add up in the on-demand step
+Real = TypeVar("Real", Fraction, Enclosure)
 
 
 def levels(rates: Sequence[parameters.Number], count: int, *, bits: Bits = SYSTEM) -> NDArray[np.int64]:
@@ -37,12 +40,15 @@ def levels(rates: Sequence[parameters.Number], count: int, *, bits: Bits = SYSTE
     (2, 5)
     """
     ascending = level_rates(rates)
-    chains = np.empty((len(ascending), parameters.count("The number of keys", count)), dtype=np.int64)
+    count = parameters.count("The number of keys", count)
+    if count * len(ascending) > parameters.LARGEST_COUNT:
+        raise ParameterError(f"One call draws at most {parameters.LARGEST_COUNT} values; take fewer keys at a time.")
+    chains = np.empty((len(ascending), count), dtype=np.int64)
     chains[-1] = discrete_laplace(ascending[-1], count, bits=bits)
     for level in range(len(ascending) - 2, -1, -1):
         noisy, clear = ascending[level], ascending[level + 1]
         chains[level] = chains[level + 1]
-        moved = np.flatnonzero(~_same_value(noisy, clear, chains.shape[1], bits))
+        moved = np.flatnonzero(~_coins(same_value, noisy, clear, count, bits))
         chains[level, moved] += discrete_laplace(noisy, len(moved), bits=bits)
     return chains
 
@@ -52,9 +58,7 @@ def clearer(
 ) -> NDArray[np.int64]:
     """Noise of the larger rate, given noise of the smaller rate: the on-demand step of the chain."""
     noisy, clear = level_rates((rate, clearer_rate))
-    noise = np.asarray(noise, dtype=np.int64)
-    if noise.ndim != 1:
-        raise ParameterError("The noise must be one array with a value for each key.")
+    noise = parameters.integers("The noise", noise)
     size = np.abs(noise)
     result = noise.copy()
     moved = np.flatnonzero(~_stays(size, noisy, clear, bits))
@@ -66,7 +70,7 @@ def clearer(
 def level_rates(rates: Sequence[parameters.Number]) -> tuple[Fraction, ...]:
     """Exact rates of at least one level, strictly rising and far enough apart to be told apart."""
     try:
-        exact = tuple(noise_rate("Each level's rate", rate) for rate in rates)
+        exact = tuple(noise_rate("Each level's rate", rate, LARGEST_LEVEL_RATE) for rate in rates)
     except TypeError:
         raise ParameterError("The levels must be a list of rates, from noisy to clear.") from None
     if not 1 <= len(exact) <= LARGEST_LEVEL_COUNT:
@@ -76,27 +80,44 @@ def level_rates(rates: Sequence[parameters.Number]) -> tuple[Fraction, ...]:
     return exact
 
 
-def same_value_probability(noisy: Fraction, clear: Fraction, working: int) -> Enclosure:
-    """w0 = (b/a) ((1-a)/(1-b))^2: the probability that two neighbouring levels share their value from above."""
-    shrink = (1 - exp(-noisy, working)) / (1 - exp(-clear, working))
-    return exp(noisy - clear, working) * shrink * shrink
+def same_value(a: Real, b: Real, r: Real) -> Real:
+    """w0 = r ((1-a)/(1-b))^2: the chance that a noisier level takes over the clearer level's value."""
+    shrink = (1 - a) / (1 - b)
+    return r * shrink * shrink
 
 
-def _same_value(noisy: Fraction, clear: Fraction, count: int, bits: Bits) -> NDArray[np.bool_]:
-    return enclosed_bernoulli(
-        ("same value", noisy, clear), lambda working: same_value_probability(noisy, clear, working), count, bits
-    )
+def stay_at_zero(a: Real, b: Real, r: Real) -> Real:
+    """r (1-a^2)/(1-b^2): the chance that the clearer level keeps a value of 0; at y it is this times r^|y|."""
+    return r * ((1 - a * a) / (1 - b * b))
+
+
+def opposite_side(a: Real, b: Real, r: Real) -> Real:  # noqa: ARG001
+    """The chance that a proposal lands on the other side of 0: (1-r)ab/(1-ab) out of that plus 1."""
+    return b * (a - b) / (1 - b * b)
+
+
+def beyond(a: Real, b: Real, r: Real) -> Real:  # noqa: ARG001
+    """The chance that a proposal past y stands: (a^2-ab)/(1-ab)."""
+    return a * (a - b) / (1 - a * b)
+
+
+def _coins(
+    chance: Callable[[Enclosure, Enclosure, Enclosure], Enclosure],
+    noisy: Fraction,
+    clear: Fraction,
+    count: int,
+    bits: Bits,
+) -> NDArray[np.bool_]:
+    def enclosed(working: int) -> Enclosure:
+        return chance(exp(-noisy, working), exp(-clear, working), exp(noisy - clear, working))
+
+    return enclosed_bernoulli((chance.__name__, noisy, clear), enclosed, count, bits)
 
 
 def _stays(size: NDArray[np.int64], noisy: Fraction, clear: Fraction, bits: Bits) -> NDArray[np.bool_]:
-    """True with probability r^(|y|+1) (1-a^2)/(1-b^2): a coin for the constant, a geometric for the power of |y|."""
-
-    def constant(working: int) -> Enclosure:
-        squares = (1 - exp(-2 * noisy, working)) / (1 - exp(-2 * clear, working))
-        return exp(noisy - clear, working) * squares
-
-    coin = enclosed_bernoulli(("stays", noisy, clear), constant, len(size), bits)
-    return coin & (geometric(clear - noisy, len(size), bits=bits) >= size)
+    """A coin for the constant, a geometric for the power of |y|."""
+    coins = _coins(stay_at_zero, noisy, clear, len(size), bits)
+    return coins & (geometric(clear - noisy, len(size), bits=bits) >= size)
 
 
 def _moved(size: NDArray[np.int64], noisy: Fraction, clear: Fraction, bits: Bits) -> NDArray[np.int64]:
@@ -127,22 +148,11 @@ def _propose(
     Weights, times (1-r)/a^y: x < 0 has (1-r)ab/(1-ab) in all; 0 <= x <= y has 1-r^(y+1), the chance that a geometric g
     of ratio r is at most y; x > y has r^(y+1) (a^2-ab)/(1-ab), the chance that g > y and a fixed coin falls True.
     """
-    both = noisy + clear
-
-    def below_zero(working: int) -> Enclosure:
-        a, b = exp(-noisy, working), exp(-clear, working)
-        return b * (a - b) / (1 - b * b)
-
-    def beyond(working: int) -> Enclosure:
-        a, b = exp(-noisy, working), exp(-clear, working)
-        return a * (a - b) / (1 - a * b)
-
-    negative = enclosed_bernoulli(("below zero", noisy, clear), below_zero, len(size), bits)
-    inner = geometric(clear - noisy, len(size), bits=bits)
-    over = ~negative & (inner > size)
-    kept = enclosed_bernoulli(("beyond", noisy, clear), beyond, len(size), bits)
-    outer = np.flatnonzero(negative | over)
-    proposed = inner
-    steps = geometric(both, len(outer), bits=bits)
-    proposed[outer] = np.where(negative[outer], -1 - steps, size[outer] + 1 + steps)
-    return proposed, ~over | kept
+    other_side = _coins(opposite_side, noisy, clear, len(size), bits)
+    proposed = geometric(clear - noisy, len(size), bits=bits)
+    past = ~other_side & (proposed > size)
+    stands = ~past | _coins(beyond, noisy, clear, len(size), bits)
+    outside = np.flatnonzero(other_side | past)
+    steps = geometric(noisy + clear, len(outside), bits=bits)
+    proposed[outside] = np.where(other_side[outside], -1 - steps, size[outside] + 1 + steps)
+    return proposed, stands

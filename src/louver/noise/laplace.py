@@ -57,9 +57,9 @@ def geometric(rate: parameters.Number, count: int, *, bits: Bits = SYSTEM) -> ND
     return drawn
 
 
-def noise_rate(name: str, rate: object) -> Fraction:
+def noise_rate(name: str, rate: object, largest: Fraction = LARGEST_RATE) -> Fraction:
     """A rate that the samplers take: a positive rational, neither absurdly small nor absurdly large."""
-    return parameters.within(name, parameters.positive(name, rate), SMALLEST_RATE, LARGEST_RATE)
+    return parameters.within(name, parameters.positive(name, rate), SMALLEST_RATE, largest)
 
 
 def _split(rate: Fraction) -> tuple[Fraction, list[Inversion]]:

@@ -16,13 +16,14 @@ from numpy.typing import NDArray
 
 from louver import parameters
 from louver.errors import ParameterError
-from louver.noise.bernoulli import bernoulli, enclosed_bernoulli
 from louver.noise.bits import SYSTEM, Bits
+from louver.noise.coins import bernoulli, enclosed_bernoulli
 from louver.noise.enclosure import Enclosure, certain_floor, exp
 from louver.noise.laplace import discrete_laplace, noise_rate
 
 LARGEST_FRACTION_BITS = 40
 LARGEST_CUT = 2**40
+LARGEST_MARGIN = 2**61
 SMALLEST_DELTA = Fraction(1, 2**200)
 LARGEST_DELTA = Fraction(1, 4)
 
@@ -38,9 +39,8 @@ def reaches(
     array([False,  True])
     """
     exact_cut = parameters.within("The cut", cut, -LARGEST_CUT, LARGEST_CUT)
-    margins = np.asarray(margins, dtype=np.int64)
-    if margins.ndim != 1:
-        raise ParameterError("The margins must be one array with a value for each key.")
+    # Clamping keeps neighbours neighbours, and room for the noise.
+    margins = np.clip(parameters.integers("The margins", margins), -LARGEST_MARGIN, LARGEST_MARGIN)
     cell = (exact_cut + Fraction(1, 2)).__floor__()
     noisy = margins + discrete_laplace(rate, len(margins), bits=bits)
     coins = bernoulli(Fraction(1, 2) - (exact_cut - cell), len(margins), bits=bits)

@@ -1,0 +1,30 @@
+"""The command line: `louver COMMAND`. One file per command; each is imported only when it is called."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+from louver import __version__
+from louver.errors import LouverError
+
+COMMANDS = {"demo": "flag crowded rooms of an invented building, with price and promise"}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(
+        prog="louver", description="Which places crossed the line? Private answers with a promised miss rate."
+    )
+    parser.add_argument("--version", action="version", version=f"louver {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    for name, help_text in COMMANDS.items():
+        commands.add_parser(name, help=help_text, description=help_text.capitalize() + ".")
+    name = parser.parse_args(arguments).command
+    try:
+        import_module(f"louver.cli.{name}").run()
+    except LouverError as error:
+        print(f"louver {name}: {error}", file=sys.stderr)
+        return error.exit_code
+    return 0

@@ -1,0 +1,7 @@
+"""Settings for every test."""
+
+import hypothesis
+
+# Examples are the same in each run, so that a red run is a change in the code and not in the dice.
+hypothesis.settings.register_profile("louver", derandomize=True, deadline=None, database=None)
+hypothesis.settings.load_profile("louver")
