@@ -28,7 +28,7 @@ def fraction(name: str, value: object) -> Fraction:
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real | Decimal):
         raise ParameterError(f"{name} must be a number (an int, a float or a Fraction), not {_shown(value)}.")
     try:
-        exact = Fraction(value) if isinstance(value, numbers.Rational | Decimal) else Fraction(float(value))
+        exact = _exactly(value)
     except (ValueError, OverflowError):
         raise ParameterError(f"{name} must be a finite number, not {_shown(value)}.") from None
     if max(exact.numerator.bit_length(), exact.denominator.bit_length()) > LARGEST_FRACTION_BITS:
@@ -36,6 +36,16 @@ def fraction(name: str, value: object) -> Fraction:
             f"{name} needs more than {LARGEST_FRACTION_BITS} bits to write as a fraction; round it first."
         )
     return exact
+
+
+def _exactly(value: numbers.Real | Decimal) -> Fraction:
+    # NumPy's integers would overflow inside a Fraction, and its long floats would be rounded by float().
+    if isinstance(value, numbers.Integral):
+        return Fraction(int(value))
+    if isinstance(value, Fraction | Decimal):
+        return Fraction(value)
+    numerator, denominator = (value if isinstance(value, np.floating) else float(value)).as_integer_ratio()
+    return Fraction(int(numerator), int(denominator))
 
 
 def positive(name: str, value: object) -> Fraction:
@@ -87,7 +97,10 @@ def count(name: str, value: object, smallest: int = 0) -> int:
 
 def integers(name: str, values: object) -> NDArray[np.int64]:
     """One array of whole numbers. Only its type and shape are looked at, never its values: they may be private."""
-    array = np.asarray(values)
+    try:
+        array = np.asarray(values)
+    except ValueError:  # rows of different lengths
+        array = np.asarray(None)
     if array.ndim != 1 or (array.dtype.kind not in "iu" and array.size) or array.dtype == np.uint64:
         raise ParameterError(f"{name} must be one array of whole numbers (int64), with a value for each key.")
     return array.astype(np.int64)

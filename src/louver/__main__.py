@@ -1,0 +1,7 @@
+"""`python -m louver` is `louver`."""
+
+import sys
+
+from louver.cli import main
+
+sys.exit(main())

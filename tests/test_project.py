@@ -1,0 +1,69 @@
+"""The project keeps what it says about itself."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import louver
+from louver import noise, privacy
+from louver.cli import COMMANDS
+
+ROOT = Path(__file__).parent.parent
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+
+
+def test_the_package_knows_its_version() -> None:
+    assert louver.__version__ == PROJECT["version"]
+    assert f"## {louver.__version__}" in (ROOT / "CHANGELOG.md").read_text()
+
+
+def loaded_after(statement: str) -> set[str]:
+    code = f"import sys; {statement}; print(*sys.modules)"
+    return set(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split())
+
+
+def test_importing_louver_loads_nothing_heavy() -> None:
+    assert not loaded_after("import louver") & {"numpy", "scipy", "dp_accounting", "decimal", "argparse"}
+
+
+def test_the_rooms_load_no_optional_dependency() -> None:
+    assert not loaded_after("import louver.noise, louver.privacy") & {"scipy", "dp_accounting"}
+
+
+def test_a_room_is_loaded_when_it_is_first_used() -> None:
+    assert "louver.noise" in loaded_after("import louver; louver.noise.discrete_laplace(1, 1)")
+    with pytest.raises(AttributeError, match="no attribute 'nose'"):
+        louver.nose  # noqa: B018
+    assert set(louver.__all__) == set(dir(louver))
+
+
+@pytest.mark.parametrize("room", [noise, privacy])
+def test_every_public_name_is_documented(room: object) -> None:
+    name = room.__name__.removeprefix("louver.")  # type: ignore[attr-defined]
+    reference = (ROOT / "docs" / "reference" / f"{name}.md").read_text()
+    missing = [public for public in room.__all__ if f"`{public}" not in reference]  # type: ignore[attr-defined]
+    assert not missing
+
+
+def test_every_command_is_documented() -> None:
+    reference = (ROOT / "docs" / "reference" / "command-line.md").read_text()
+    assert all(f"`louver {command}`" in reference for command in COMMANDS)
+
+
+def test_links_between_documents_lead_somewhere() -> None:
+    for document in DOCUMENTS:
+        for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", document.read_text()):
+            assert (document.parent / target).exists(), f"{document.relative_to(ROOT)} links to {target}"
+
+
+def test_figures_in_documents_name_a_command_that_exists() -> None:
+    for document in DOCUMENTS:
+        for bench in re.findall(r"script/bench ([a-z]\w*)", document.read_text()):
+            assert (ROOT / "bench" / f"{bench}.py").exists(), f"{document.relative_to(ROOT)} names bench {bench}"
