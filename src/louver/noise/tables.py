@@ -93,7 +93,7 @@ def _floors(law: CumulativeLaw) -> tuple[list[int], bool]:
     while True:
         floors: list[int] = []
         for enclosed in law(working):
-            floor = enclosed.floor(_WORD_BITS)
+            floor = _floor(enclosed, _WORD_BITS)
             if floor is None:
                 break
             if len(floors) == LARGEST_TABLE:
@@ -106,13 +106,19 @@ def _floors(law: CumulativeLaw) -> tuple[list[int], bool]:
         working *= 2
 
 
+def _floor(probability: Enclosure, bits: int) -> int | None:
+    """floor(2^bits F) if sure. F lies strictly between 0 and 1, however near: its enclosure may be cut to that."""
+    low, high = max(probability.low, 0), min(probability.high, (1 << probability.bits) - 1)
+    return Enclosure(low, high, probability.bits).floor(bits)
+
+
 def _first_at_or_above(law: CumulativeLaw, prefix: int, length: int) -> int | None:
     """The first j with floor(2^length F_j) > prefix if none equals it; None if one does."""
     working = length + GUARD_BITS
     while True:
         index = 0
         for index, enclosed in enumerate(law(working)):
-            floor = enclosed.floor(length)
+            floor = _floor(enclosed, length)
             if floor is None:
                 break
             if floor >= prefix:
