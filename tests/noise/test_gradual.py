@@ -70,6 +70,26 @@ def test_both_directions_have_one_joint_law_in_exact_rationals(a: Fraction, b: F
         assert pmf(b, clear) * upward(a, b, clear, noisy) == pmf(a, noisy) * downward(a, b, noisy, clear)
 
 
+def test_seeing_both_levels_tells_neighbours_apart_by_the_clearer_level_alone() -> None:
+    """Exhaustively near the counts 0 and 1: the largest likelihood ratio is exp of the last level revealed, exactly.
+
+    With a = exp(-.3), b = exp(-1.1) the losses are .3 at the first level and 1.1 at both; fresh noise would lose 1.4.
+    """
+    a, b = Fraction(math.exp(-0.3)), Fraction(math.exp(-1.1))
+    near = range(-12, 14)
+
+    def transcript(count: int, noisy: int, clear: int) -> Fraction:
+        return pmf(b, clear - count) * upward(a, b, clear - count, noisy - count)
+
+    both = [transcript(0, y, x) / transcript(1, y, x) for y, x in itertools.product(near, repeat=2)]
+    first = [pmf(a, y) / pmf(a, y - 1) for y in near]
+    fresh = [pmf(a, y) * pmf(b, x) / (pmf(a, y - 1) * pmf(b, x - 1)) for y, x in itertools.product(near, repeat=2)]
+    assert (max(first), min(first)) == (1 / a, a)
+    assert (max(both), min(both)) == (1 / b, b)
+    assert max(fresh) == 1 / (a * b)
+    assert [round(math.log(max(ratios)), 9) for ratios in (first, both, fresh)] == [0.3, 1.1, 1.4]
+
+
 def test_the_stay_probability_is_the_published_one() -> None:
     a, b = Fraction(2, 3), Fraction(1, 5)
     for size in range(10):
