@@ -9,7 +9,7 @@ import numbers
 import operator
 from decimal import Decimal
 from fractions import Fraction
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,18 +27,19 @@ def fraction(name: str, value: object) -> Fraction:
     """The exact rational behind a number; a float is taken for the binary fraction that it is."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real | Decimal):
         raise ParameterError(f"{name} must be a number (an int, a float or a Fraction), not {_shown(value)}.")
+    too_fine = f"{name} needs more than {LARGEST_FRACTION_BITS} bits to write as a fraction; round it first."
+    if isinstance(value, Decimal) and value.is_finite() and abs(value.adjusted()) > LARGEST_FRACTION_BITS:
+        raise ParameterError(too_fine)
     try:
         exact = _exactly(value)
     except (ValueError, OverflowError):
         raise ParameterError(f"{name} must be a finite number, not {_shown(value)}.") from None
     if max(exact.numerator.bit_length(), exact.denominator.bit_length()) > LARGEST_FRACTION_BITS:
-        raise ParameterError(
-            f"{name} needs more than {LARGEST_FRACTION_BITS} bits to write as a fraction; round it first."
-        )
+        raise ParameterError(too_fine)
     return exact
 
 
-def _exactly(value: numbers.Real | Decimal) -> Fraction:
+def _exactly(value: Any) -> Fraction:
     # NumPy's integers would overflow inside a Fraction, and its long floats would be rounded by float().
     if isinstance(value, numbers.Integral):
         return Fraction(int(value))

@@ -26,7 +26,7 @@ from louver.noise.tables import TABLES, CumulativeLaw
 SMALLEST_VARIANCE = Fraction(1, 2**10)
 LARGEST_VARIANCE = Fraction(2**47)
 _LARGEST_TABLE_VARIANCE = 2**14
-_SQUARE_FITS = 3_000_000_000  # its square is below 2^63, and reaching it has probability under exp(-2^15)
+_SQUARE_FITS = 3_000_000_000  # its square is below 2^63, and reaching it has probability under exp(-2^14)
 
 
 def discrete_gaussian(variance: parameters.Number, count: int, *, bits: Bits = SYSTEM) -> NDArray[np.int64]:
@@ -82,7 +82,7 @@ def _one_side(variance: Fraction, working: int) -> list[Enclosure]:
     """exp(-x^2 / (2 variance)) for x = 0, 1, ... down to the working precision, by products alone."""
     weights = [Enclosure.of(1, working)]
     factor, shrink = exp(-1 / (2 * variance), working), exp(-1 / variance, working)
-    while weights[-1].high > 1:
+    while weights[-1].low > 0:
         weights.append(weights[-1] * factor)
         factor = factor * shrink
     return weights

@@ -7,8 +7,10 @@ that a change of one step could move a rounded sum by two.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -58,8 +60,9 @@ class Grid:
         return _round(self.high / self.step)
 
     def quantise(self, values: ArrayLike) -> NDArray[np.int64]:
-        """Whole steps for each value. Values are private, so none raises: NaN is 0 steps, infinity the nearer bound."""
-        scaled = np.asarray(values, dtype=np.float64) * float(1 / self.step)
+        """Whole steps for each value. Values are private, so none raises: what is no number is 0 steps."""
+        with np.errstate(all="ignore"):
+            scaled = _floats(values) * float(1 / self.step)
         scaled = np.clip(scaled, -float(LARGEST_STEPS), float(LARGEST_STEPS))
         missing = np.isnan(scaled)
         scaled = np.where(missing, 0.0, scaled)
@@ -74,7 +77,28 @@ class Grid:
 
     def values(self, steps: NDArray[np.int64]) -> NDArray[np.float64]:
         """The same for an array, as floats: exact up to 2**53 steps."""
-        return np.multiply(steps, float(self.step), dtype=np.float64)
+        return parameters.integers("The numbers of steps", steps).astype(np.float64) * float(self.step)
+
+
+def _floats(values: ArrayLike) -> NDArray[np.float64]:
+    """The values as floats: infinite where too large for one, NaN where no real number."""
+    try:
+        array = np.asarray(values)
+        if array.dtype.kind in "biuf":
+            return array.astype(np.float64)
+        objects = np.asarray(values, dtype=object)
+    except ValueError:
+        raise ParameterError("The values must form one array, every row as long as the others.") from None
+    return np.array([_float(value) for value in objects.ravel()], dtype=np.float64).reshape(objects.shape)
+
+
+def _float(value: Any) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+    except (TypeError, ValueError):
+        return math.nan
 
 
 def _round(exact: Fraction) -> int:

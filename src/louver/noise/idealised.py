@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from louver import parameters
+from louver.errors import ParameterError
 from louver.noise.bits import SYSTEM, Bits
 from louver.noise.gradual import level_rates
 from louver.noise.laplace import noise_rate
@@ -35,18 +36,31 @@ def clearer(
 
     Stay with probability (e1/e2) exp(-(e2-e1)|y|); else land below 0, between 0 and y, or beyond y.
     """
-    noisy, clear = (float(exact) for exact in level_rates((rate, clearer_rate)))
-    size = np.abs(np.asarray(noise, dtype=np.float64))
-    count, gap, both = len(size), clear - noisy, clear + noisy
-    stays = _uniform(count, bits) < noisy / clear * np.exp(-gap * size)
+    noisy, clear = level_rates((rate, clearer_rate))
+    noise = _finite("The noise", noise)
+    size, count = np.abs(noise), len(noise)
+    gap, both = float(clear - noisy), float(clear + noisy)
+    with np.errstate(over="ignore"):
+        exponent = -gap * size
+    stays = _uniform(count, bits) < float(noisy / clear) * np.exp(exponent)
     # Weights of the three pieces, each divided by exp(-e1 y): no exponent is positive.
-    below, beyond = np.full(count, 1 / both), np.exp(-gap * size) / both
-    between = -np.expm1(-gap * size) / gap
+    below, beyond = np.full(count, 1 / both), np.exp(exponent) / both
+    between = -np.expm1(exponent) / gap
     pick = _uniform(count, bits) * (below + between + beyond)
     outer = _exponential(count, bits) / both
-    inner = -np.log1p(_uniform(count, bits) * np.expm1(-gap * size)) / gap
+    inner = -np.log1p(_uniform(count, bits) * np.expm1(exponent)) / gap
     moved = np.where(pick < below, -outer, np.where(pick < below + between, inner, size + outer))
     return Idealised(np.where(stays, noise, np.where(noise < 0, -moved, moved)))
+
+
+def _finite(name: str, values: object) -> Idealised:
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        array = np.array(np.nan)
+    if array.ndim != 1 or not np.isfinite(array).all():
+        raise ParameterError(f"{name} must be one array of finite numbers, with a value for each key.")
+    return Idealised(array)
 
 
 def _uniform(count: int, bits: Bits) -> NDArray[np.float64]:

@@ -6,7 +6,7 @@ are told apart by at most rate * d; moving one record between two cells is d = 2
 Discrete Laplace noise is the difference of two geometrics, whose weights depend on their totals alone. So, for s >= 0,
 draw the total T of the negative parts, P(T) proportional to C(n+T+s-1, T+s) C(n+T-1, T) exp(-2 rate T); then split T+s
 and T over the n cells, each by a uniform composition; subtract. Where T spreads too far for a table, n-1 free draws are
-completed to the sum and stand with the probability that the last cell owes.
+completed to the sum and stand with the probability that the last cell owes: one in about 1.6 sqrt(n) does.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ from louver.noise.tables import TABLES, CumulativeLaw
 LARGEST_SIZE = 2**20
 LARGEST_TOTAL = 2**40
 LARGEST_CELLS = 2**28
-_LONG_TABLE = 2**15
+_LONG_TABLE = 2**15  # half a second to build; more cells pay for more, as completion grows dear with them
+_LONGEST_TABLE = 2**18
 _BATCH_CELLS = 2**20
 
 
@@ -54,8 +55,13 @@ def fixed_sum(
     if total < 0:
         return -fixed_sum(size, exact, count, total=-total, bits=bits)
     centre, spread = _centre_and_spread(size, exact, total)
-    if 20 * spread > _LONG_TABLE and total <= 3 * spread:
+    entries = 45 / exact + 26 * spread  # what it takes to go down to 2^-128 on both sides
+    if entries > _LONG_TABLE + size and total <= 3 * spread:
         return _completed(size, exact, count, total, bits)
+    if entries > _LONGEST_TABLE + size:
+        raise ParameterError(
+            "The total is too far from 0 for noise as wide as this; use a larger rate or shift a cell."
+        )
     index = TABLES.get(("fixed sum", size, exact, total), _zigzag_law(size, exact, total, centre)).draw(count, bits)
     removed = _from_zigzag(index, centre)
     drawn = np.empty((count, size), dtype=np.int64)
@@ -74,16 +80,19 @@ def fixed_sums(
     >>> len(fixed_sums([2, 3], 1))
     5
     """
+    exact = noise_rate("The rate", rate)
     lengths, sums = _groups(sizes, totals)
     starts = np.concatenate(([0], np.cumsum(lengths)))
     if starts[-1] > LARGEST_CELLS:
         raise ParameterError(f"All groups together must have at most {LARGEST_CELLS} cells.")
     drawn = np.empty(int(starts[-1]), dtype=np.int64)
-    kinds, kind_of = np.unique(np.stack((lengths, sums), axis=1), axis=0, return_inverse=True)
-    for kind, (size, total) in enumerate(kinds.tolist()):
-        members = np.flatnonzero(kind_of == kind)
-        cells = starts[members][:, None] + np.arange(size)
-        drawn[cells] = fixed_sum(size, rate, len(members), total=total, bits=bits)
+    kinds, kind_of, members = np.unique(
+        np.stack((lengths, sums), axis=1), axis=0, return_inverse=True, return_counts=True
+    )
+    by_kind = np.split(np.argsort(kind_of.reshape(-1), kind="stable"), np.cumsum(members)[:-1])
+    for (size, total), groups in zip(kinds.tolist(), by_kind, strict=False):
+        cells = starts[groups][:, None] + np.arange(size)
+        drawn[cells] = fixed_sum(size, exact, len(groups), total=total, bits=bits)
     return drawn
 
 
@@ -168,7 +177,8 @@ def _rising(size: int, total: int, centre: int, square: Enclosure) -> tuple[list
     at = centre
     while True:
         ratio = square * ((size + at + total) * (size + at)) / ((at + total + 1) * (at + 1))
-        if weights[-1].high <= 1 and ratio.high < 1 << square.bits:
+        # the lower end reaches 0; the upper, rounded up at each step, may not
+        if weights[-1].low == 0 and ratio.high < 1 << square.bits:
             return weights, weights[-1] * ratio / (1 - ratio)
         weights.append(weights[-1] * ratio)
         at += 1
@@ -181,7 +191,7 @@ def _falling(size: int, total: int, centre: int, square: Enclosure) -> tuple[lis
     for at in range(centre, 0, -1):
         weight = weight * ((at + total) * at) / (square * ((size + at - 1 + total) * (size + at - 1)))
         weights.append(weight)
-        if weight.high <= 1:
+        if weight.low == 0:
             return weights, weight * (at - 1)
     return weights, Enclosure.of(0, square.bits)
 

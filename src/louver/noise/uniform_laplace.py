@@ -8,6 +8,7 @@ q = 2 delta b / (1 - b + 2 delta b), b = exp(-rate), and the noise is (rate, del
 
 from __future__ import annotations
 
+import functools
 import math
 from fractions import Fraction
 
@@ -26,6 +27,7 @@ LARGEST_CUT = 2**40
 LARGEST_MARGIN = 2**61
 SMALLEST_DELTA = Fraction(1, 2**200)
 LARGEST_DELTA = Fraction(1, 4)
+LARGEST_DELTA_PER_RATE = 16  # one draw in 33 lies between the tails then
 
 
 def reaches(
@@ -70,9 +72,16 @@ def uniform_laplace(
     chance = parameters.within("delta", delta, 0, LARGEST_DELTA)
     if 0 < chance < SMALLEST_DELTA:
         raise ParameterError("delta must be 0 or at least 2**-200.")
+    if chance > LARGEST_DELTA_PER_RATE * exact:
+        raise ParameterError(
+            f"delta must be at most {LARGEST_DELTA_PER_RATE} times the rate; most of the noise is cut."
+        )
     places = parameters.integer("The number of fraction bits", fraction_bits, 1, LARGEST_FRACTION_BITS)
-    if exact < Fraction(1, 2**16):
-        raise ParameterError("The rate must be at least 2**-16, or values on so fine a grid would not fit 64 bits.")
+    # so that a value passes 2^63 with probability under exp(-2^14)
+    if exact < Fraction(2) ** (places - 49):
+        raise ParameterError(
+            f"The rate must be at least 2**{places - 49}, or values on so fine a grid would not fit 64 bits."
+        )
     drawn = np.empty(parameters.count("The number of draws", count), dtype=np.int64)
     open_draws = np.arange(len(drawn))
     while len(open_draws):
@@ -92,39 +101,48 @@ def _inside(
     mirrored = whole > 0
     cell = np.where(mirrored, -whole, whole)
     step = np.where(mirrored, (1 << places) - 1 - part, part)
-    edge_cell = _edge_cell(rate, delta)
-
-    def edge(working: int) -> Enclosure:
-        return _edge_within_cell(rate, delta, edge_cell, working) * (1 << places)
-
-    edge_step = certain_floor(edge, 0)
+    edge_cell, edge_step = _edge(rate, delta, places)
     tie = (cell == edge_cell) & (step == edge_step)
     inside = np.greater(cell, edge_cell) | (np.equal(cell, edge_cell) & np.greater(step, edge_step))
     name = ("tail edge", rate, delta, places)
-    inside[tie] = enclosed_bernoulli(name, lambda w: 1 - (edge(w) - edge_step), int(tie.sum()), bits)
+    inside[tie] = enclosed_bernoulli(
+        name,
+        lambda working: 1 - (_edge_within_cell(rate, delta, edge_cell, working) * (1 << places) - edge_step),
+        int(tie.sum()),
+        bits,
+    )
     return inside
 
 
-def _tail(rate: Fraction, delta: Fraction, working: int) -> Enclosure:
+@functools.lru_cache(maxsize=256)
+def _edge(rate: Fraction, delta: Fraction, places: int) -> tuple[int, int]:
+    """The cell, and the grid step within it, in which the left tail ends."""
+    cell = _edge_cell(rate, delta)
+    return cell, certain_floor(lambda working: _edge_within_cell(rate, delta, cell, working) * (1 << places), 0)
+
+
+def _tail(ratio: Enclosure, delta: Fraction) -> Enclosure:
     """q/2 = delta b / (1 - b + 2 delta b)."""
-    ratio = exp(-rate, working)
     return delta * ratio / (1 - ratio + 2 * delta * ratio)
 
 
 def _edge_cell(rate: Fraction, delta: Fraction) -> int:
-    """The cell k <= 0 in which the cumulative probability passes q/2: b^(1-k)/(1+b) <= q/2 < b^(-k)/(1+b)."""
+    """The cell k < 0 in which the cumulative probability passes q/2: b^(1-k)/(1+b) <= q/2 < b^(-k)/(1+b)."""
     working = 512
     while True:
-        tail, whole = _tail(rate, delta, working), 1 + exp(-rate, working)
-        cell = -int(math.log(float(1 / (whole * tail).lower)) / float(rate))
-        for guess in (cell - 1, cell, cell + 1):
-            outer, inner = exp(-rate * (1 - guess), working) / whole, exp(rate * guess, working) / whole
+        ratio = exp(-rate, working)
+        tail, whole = _tail(ratio, delta), 1 + ratio
+        below = max(1, (whole * tail).low)
+        cell = int((math.log(below) - working * math.log(2)) / float(rate))
+        for guess in (cell - 1, cell, min(cell + 1, 0)):
+            outer, inner = ratio ** (1 - guess) / whole, ratio ** (-guess) / whole
             if outer.high <= tail.low and tail.high < inner.low:
                 return guess
         working *= 2
 
 
 def _edge_within_cell(rate: Fraction, delta: Fraction, cell: int, working: int) -> Enclosure:
-    """How far into the cell, from 0 to 1, the tail reaches."""
-    ratio = exp(-rate, working)
-    return (_tail(rate, delta, working) * (1 + ratio) * exp(-rate * cell, working) - ratio) / (1 - ratio)
+    """How far into the cell, from 0 to 1, the tail reaches: (q/2 (1+b) b^k - b) / (1 - b)."""
+    ratio = exp(-rate, working + int(2 * rate * (-1 - cell)) + 8)
+    reached = delta * (1 + ratio) / (1 - ratio + 2 * delta * ratio) / ratio ** (-1 - cell)
+    return (reached - ratio) / (1 - ratio)
