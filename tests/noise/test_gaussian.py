@@ -111,9 +111,10 @@ def test_a_coarse_table_still_holds_the_true_law(variance: Fraction, working: in
 
 
 @pytest.mark.parametrize("variance", [Fraction(1, 4), Fraction(7, 3), Fraction(1000)])
-@pytest.mark.parametrize("kept", [1, 2, 30])
+@pytest.mark.parametrize("kept", [1, 2, 5])
 def test_the_weights_left_out_are_within_their_bound(variance: Fraction, kept: int) -> None:
-    weights = [exp(-Fraction(x * x) / (2 * variance), 400) for x in range(1, 1500)]
+    reach = math.isqrt(int(600 * variance)) + 2  # from here on nothing is left in 400 binary places
+    weights = [exp(-Fraction(x * x) / (2 * variance), 400) for x in range(1, reach)]
     bounded = _sum_with_tail(weights[:kept], variance)
     assert bounded.lower <= sum(weight.lower for weight in weights)
     assert sum(weight.upper for weight in weights) <= bounded.upper

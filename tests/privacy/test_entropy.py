@@ -138,7 +138,7 @@ def test_the_search_finds_the_brute_force_minimum_with_few_nodes() -> None:
         assert found.exact
         assert found.value == pytest.approx(least_entropy(prices), abs=ROUNDING), prices.tolist()
         most_nodes = max(most_nodes, found.nodes)
-    assert most_nodes <= 60
+    assert most_nodes <= 40
 
 
 def test_the_search_finds_the_brute_force_minimum_under_any_prior() -> None:
@@ -148,10 +148,10 @@ def test_the_search_finds_the_brute_force_minimum_under_any_prior() -> None:
         assert found.exact
         assert found.value == pytest.approx(least_entropy(prices, prior), abs=ROUNDING), (prices, prior)
         most_nodes = max(most_nodes, found.nodes)
-    assert most_nodes <= 150
+    assert most_nodes <= 100
 
 
-@pytest.mark.parametrize("node_limit", [0, 1, 10_000])
+@pytest.mark.parametrize("node_limit", [0, 1, 2_000])
 def test_the_certificate_holds_to_50_digits(node_limit: int) -> None:
     for prices, prior in instances(240, 7, seed=3 + node_limit):
         for weights in (None, prior.tolist()):
@@ -269,6 +269,14 @@ def test_all_distinct_prices_are_exact(keys: int, gap: float) -> None:
     assert found.value - found.lower < gap
 
 
+def test_a_search_that_gives_up_says_so_and_is_still_tight() -> None:
+    prices = np.random.default_rng(1).uniform(0, 0.1, (8, 300))
+    found = [min_entropy(row, node_limit=200) for row in prices]
+    assert not all(each.exact for each in found)
+    assert max(each.nodes for each in found) < 1000
+    assert max(each.value - each.lower for each in found) < 1e-5
+
+
 def test_many_distinct_prices_under_a_prior_come_with_a_gap() -> None:
     dice = np.random.default_rng(7)
     found = min_entropy(dice.uniform(0, 3, 50_000), dice.uniform(1, 2, 50_000))
@@ -375,7 +383,7 @@ columns = anything | st.lists(anything, max_size=4) | st.lists(st.floats(0, 100)
 
 
 @settings(max_examples=4000)
-@given(columns, st.none() | columns, st.sampled_from([0, 5, 10_000]) | anything)
+@given(columns, st.none() | columns, st.sampled_from([0, 5, 2_000]) | anything)
 def test_any_call_returns_or_says_what_to_do(prices: object, prior: object, node_limit: object) -> None:
     for call in (
         lambda: min_entropy(prices, prior, node_limit),

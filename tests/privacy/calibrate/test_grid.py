@@ -1,4 +1,4 @@
-"""Step by step: the promise under every rule of choice, tightness, and the known continuous limits."""
+"""Step by step: the promise under every rule of choice, tightness, and what it costs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from louver.errors import LouverError, ParameterError, PromiseError
 from louver.privacy.calibrate import Grid, failure_probability, grid_levels, one_shot, tslm
 from louver.privacy.calibrate.grid import SCALE_STEP, Side, side
 from tests.noise.misuse import NOT_COUNTS, NOT_NUMBERS, anything
-from tests.privacy.calibrate import continuous
 from tests.privacy.calibrate.brute import convolved_failures, simulated_chain
 
 # A true law leaves the band of 6 standard errors with probability 2e-9.
@@ -165,93 +164,12 @@ def test_unequal_rates_move_the_cut() -> None:
     assert float(-grid.cut * grid.worst_price) == pytest.approx(k_miss, rel=1e-4)
 
 
-def test_a_cut_left_in_the_middle_would_break_the_smaller_rate() -> None:
-    half, small = math.log(20), math.log(200)
-    levels = np.geomspace(1 / 64, 1, 7).tolist()
-    early = continuous.early_scale(levels, small, 0.005)
-    assert continuous.failure(levels, [early] * 6 + [half]) == pytest.approx(0.027, abs=5e-4)
-
-
 @pytest.mark.parametrize(("level", "threshold", "missed"), [("0.5", 6, 0.0310), ("1", 3, 0.0364), ("2.3", 2, 0.0091)])
 def test_integer_thresholds_are_the_known_ones(level: str, threshold: int, missed: float) -> None:
     levels = [Fraction(level), Fraction(100)]
     scale = Fraction(math.log(10)).limit_denominator(10**9)
     assert Side(TWENTIETH, TWENTIETH, 0, Fraction(0)).at_scale(levels, scale)[0] == threshold
     assert float(failure_probability(levels[:1], [threshold]).upper) == pytest.approx(missed, abs=5.1e-5)
-
-
-def thesis_grid(alpha: float) -> list[float]:
-    """Four levels from 1e-5 with two between each pair, as MIDE's algorithm 4 divides them."""
-    plan = np.geomspace(1e-5, math.log(40) / alpha, 4)
-    return [plan[0], *(low + (high - low) * i / 3 for low, high in pairwise(plan) for i in (1, 2, 3))]
-
-
-def test_the_continuous_limit_is_the_discrete_law_at_small_levels() -> None:
-    levels = [Fraction(level * 1e-5).limit_denominator(10**15) for level in thesis_grid(1)]
-    scaled = [4.5] * 9 + [3.2]
-    thresholds = [round(k / float(level)) for k, level in zip(scaled, levels, strict=True)]
-    discrete = failure_probability(levels, thresholds)
-    assert continuous.failure([float(level) for level in levels], scaled) == pytest.approx(
-        float(discrete.lower), rel=1e-4
-    )
-
-
-@pytest.mark.parametrize(
-    ("share", "last", "noted", "exact"),
-    [(None, None, 4.482, 4.493), (0.5, 2.996, 5.04, 5.054), (0.8, 2.526, 5.96, 5.972)],
-)
-def test_the_known_scales_on_the_grid_of_the_thesis(
-    share: float | None, last: float | None, noted: float, exact: float
-) -> None:
-    levels = thesis_grid(1)
-    if share is None:
-        found = continuous.common_scale(levels, 0.05)
-        assert math.log(10 / 0.1) == pytest.approx(4.605, abs=5e-4)
-    else:
-        k_last = math.log(1 / (2 * share * 0.05))
-        assert k_last == pytest.approx(last, abs=5e-4)
-        found = continuous.early_scale(levels, k_last, 0.05)
-    assert found == pytest.approx(exact, abs=5e-4)
-    # The notes were simulated, with an error of about a hundredth.
-    assert found == pytest.approx(noted, abs=0.015)
-
-
-def test_the_default_scale_is_less_than_a_simulation_could_prove() -> None:
-    """4.76 is noted: it keeps .0026 of the rate back for the error of a million draws; the exact law need not."""
-    levels, half = np.geomspace(1 / 64, 1, 7).tolist(), math.log(20)
-    assert continuous.early_scale(levels, half, 0.05 - 0.0026) == pytest.approx(4.76, abs=2e-3)
-    exact = continuous.early_scale(levels, half, 0.05)
-    assert exact == pytest.approx(4.6467, abs=1e-4)
-    grid = grid_levels(TWENTIETH, 10**6)
-    assert float(grid.levels[0] * grid.eliminate[0]) == pytest.approx(exact, abs=1e-4)
-
-
-@pytest.mark.parametrize(
-    ("log_span", "closed", "noted", "exact", "exceeded"),
-    [
-        (1.386, 4.346, 4.130, 4.128, 0.0421),
-        (4.16, 5.570, 5.325, 5.3155, 0.0408),
-        (12.8, 6.858, 6.636, 6.632, 0.0415),
-    ],
-)
-def test_the_closed_form_for_any_real_level_is_safe_and_not_far_off(
-    log_span: float, closed: float, noted: float, exact: float, exceeded: float
-) -> None:
-    assert math.exp(-closed) * (0.5 + log_span * (0.25 + closed / 2)) == pytest.approx(0.05, abs=5e-5)
-    fine = {size: np.geomspace(math.exp(-log_span), 1, size).tolist() for size in (300, 600, 1200)}
-    scales = [continuous.common_scale(levels, 0.05) for levels in fine.values()]
-    limit = _limit(scales)
-    assert limit == pytest.approx(exact, abs=2e-3)
-    assert limit == pytest.approx(noted, abs=0.011)
-    above = _limit([continuous.failure(levels, [closed] * len(levels)) for levels in fine.values()])
-    assert above == pytest.approx(exceeded, abs=1e-4)
-    assert above < 0.05
-
-
-def _limit(values: list[float]) -> float:
-    """What values at n, 2n and 4n levels tend to, when the error is a series in 1/n."""
-    first, second = (2 * finer - coarse for coarse, finer in pairwise(values))
-    return second + (second - first) / 3
 
 
 def test_simulated_keys_just_over_the_limit_are_missed_at_most_at_the_promised_rate() -> None:
