@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.clock import seconds
-from louver.privacy.entropy import min_entropy
-from louver.privacy.entropy_published import published_min_entropy
+from louver.privacy.entropy import min_entropy, published_min_entropy
 
 Floats = NDArray[np.float64]
 

@@ -12,7 +12,8 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from louver.privacy.predicatewise import Charge, ExPost, Peak, largest_total, spent
-from louver.privacy.scope import Among, Between, Range, Scope
+from louver.privacy.ranges import Among, Between, Range
+from louver.privacy.scope import Scope
 
 WIDTH = 1 << 30
 

@@ -9,6 +9,14 @@ from fractions import Fraction
 import numpy as np
 from hypothesis import strategies as st
 
+
+class Thing:
+    """Anything at all; its name is the same in every process that runs the tests."""
+
+    def __repr__(self) -> str:
+        return "Thing()"
+
+
 NOT_NUMBERS: list[object] = [
     None,
     "1",
@@ -22,7 +30,7 @@ NOT_NUMBERS: list[object] = [
     (1, 2),
     {},
     1j,
-    object(),
+    Thing(),
     np.array([1.0]),
     np.array(1.0),
     math.nan,

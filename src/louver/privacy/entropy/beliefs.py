@@ -1,9 +1,4 @@
-"""Min-entropy as MIDE publishes it: the intervals of lemma A.1, and the recursion of Algorithm 5 with Algorithm 8.
-
-The intervals are also what `louver.privacy.entropy` searches. The recursion is here for comparison only: as printed it
-keeps the higher of two entropies, where the least is wanted; and even with the lower one it is right for a uniform
-prior only, because it assumes that the interval with the larger upper end lies around the others.
-"""
+"""Where an attacker's beliefs may lie, given prices and a prior (MIDE lemma A.1), and how exactly."""
 
 from __future__ import annotations
 
@@ -20,10 +15,7 @@ from louver.errors import ParameterError
 
 Floats: TypeAlias = NDArray[np.float64]
 Whole: TypeAlias = NDArray[np.int64]
-
 LARGEST_PRICE = 10**6
-LARGEST_RECURSION_KEYS = 10_000
-LARGEST_RECURSION = 2_000_000
 ROUNDING = 2.0**-52
 TINY = 1e-300
 # No belief passes 1, so an interval that ends beyond 2 may as well end at 2: nothing can be lifted that far.
@@ -115,10 +107,11 @@ def intervals(price: Floats, weight: Floats) -> Intervals:
     changes = (price[1:] != price[:-1]) | (weight[1:] != weight[:-1])
     first = np.append(0, np.flatnonzero(changes) + 1)
     count = np.diff(np.append(first, keys))
-    return _ends(price[first], weight[first], count)
+    return interval_ends(price[first], weight[first], count)
 
 
-def _ends(price: Floats, weight: Floats, count: Whole) -> Intervals:
+def interval_ends(price: Floats, weight: Floats, count: Whole) -> Intervals:
+    """The same for groups of keys that are already sorted and counted."""
     log_weight = np.log(weight) - math.log(weight.max())
     up, down = _log_sum(log_weight + price, count), _log_sum(log_weight - price, count)
     low = np.exp(log_weight - price - up)
@@ -127,73 +120,6 @@ def _ends(price: Floats, weight: Floats, count: Whole) -> Intervals:
     largest = float(price.max() + np.abs(np.log(weight)).max()) + math.log(count.sum())
     error = ROUNDING * (24 * largest + 64 + math.log2(count.sum()))
     return Intervals(low, np.maximum(high, low), count, -(up + down) / 2, error)
-
-
-def published_min_entropy(prices: object, prior: object = None, *, keep: object, decimals: object = None) -> float:
-    """The entropy, in nats, at which MIDE Algorithm 5 arrives; only with keep="lower" and no prior is it the least.
-
-    `keep` says which entropy survives each comparison: "higher" as printed, "lower" as the definition needs.
-    `decimals` rounds slack and intervals, as the thesis does to 3: a smaller recursion and a rougher result.
-
-    >>> round(published_min_entropy([0.1, 0.5, 1], keep="higher"), 4)
-    0.8608
-    >>> round(published_min_entropy([0.1, 0.5, 1], keep="lower"), 4)
-    0.6822
-    """
-    survivor = {"higher": np.maximum, "lower": np.minimum}.get(keep if isinstance(keep, str) else "")
-    if survivor is None:
-        raise ParameterError('keep must be "higher" (as printed) or "lower" (as corrected).')
-    places = None if decimals is None else parameters.integer("decimals", decimals, 1, 15)
-    price = read_prices(prices)
-    weight = read_prior(prior, price.size)
-    if price.size > LARGEST_RECURSION_KEYS:
-        raise ParameterError(
-            f"The published recursion takes at most {LARGEST_RECURSION_KEYS} keys, not {price.size}; use min_entropy."
-        )
-    order = np.argsort(np.log(weight) + price, kind="stable")
-    beliefs = _ends(price[order], weight[order], np.ones_like(order))
-    low, high = _rounded(beliefs.low, places), _rounded(beliefs.high, places)
-    slack = _rounded(np.array([max(1.0 - float(np.sum(low)), 0.0)]), places)
-    return _recursion(low, high, slack, survivor, places)
-
-
-def _recursion(low: Floats, high: Floats, slack: Floats, keep: np.ufunc, places: int | None) -> float:
-    """All subproblems of one size at a time: slacks down from the largest size, entropies up from the smallest."""
-    width = high - low
-    room = _rounded(np.append(0.0, np.cumsum(width)), places)
-    all_low, all_high = (np.append(0.0, np.cumsum(entropy(end))) for end in (low, high))
-    slacks, subproblems = [slack], 1
-    for last in range(low.size - 1, 0, -1):
-        passed_on = np.concatenate([rest for _, rest in _options(slacks[-1], width[last], room[last], places)])
-        # Algorithm 8: nothing to hand out, or just enough for all, needs no recursion.
-        slacks.append(np.unique(passed_on[(passed_on > 0) & (passed_on != room[last])]))
-        subproblems += slacks[-1].size
-        if subproblems > LARGEST_RECURSION:
-            raise ParameterError(
-                f"The published recursion needs more than {LARGEST_RECURSION} subproblems for these prices; "
-                "pass decimals=3 to round as the thesis does, or use min_entropy."
-            )
-    below = entropy(low[0] + slacks[-1])
-    for last in range(1, low.size):
-        solved, wanted = slacks[-last], slacks[-last - 1]
-        found = []
-        for given, rest in _options(wanted, width[last], room[last], places):
-            inner = np.where(rest > 0, all_high[last], all_low[last])
-            looked_up = (rest > 0) & (rest != room[last])
-            inner[looked_up] = below[np.searchsorted(solved, rest[looked_up])]
-            found.append(inner + entropy(low[last] + given))
-        below = keep(*found)
-    return float(below[0])
-
-
-def _options(slack: Floats, width: float, room: float, places: int | None) -> list[tuple[Floats, Floats]]:
-    """What the last key is given and what the others share: as much as it holds, or what the others cannot hold."""
-    most, least = np.minimum(slack, width), slack - np.minimum(slack, room)
-    return [(most, _rounded(slack - most, places)), (least, np.minimum(slack, room))]
-
-
-def _rounded(values: Floats, places: int | None) -> Floats:
-    return values if places is None else np.round(values, places)
 
 
 def running_sums(values: Floats) -> Floats:
