@@ -156,6 +156,19 @@ def test_the_worst_price_is_a_fifth_below_even_shares() -> None:
     assert float(grid_levels(TWENTIETH, 21).worst_price / published) == pytest.approx(0.738, abs=1e-3)
 
 
+def test_margins_are_aligned_as_for_one_look() -> None:
+    grid = grid_levels(TWENTIETH, 20, sensitivity=5, levels=2)
+    margins = np.arange(-30, 30)
+    assert grid.aligned(margins).tolist() == one_shot(TWENTIETH, 20, sensitivity=5).aligned(margins).tolist()
+    assert [grid.aligned(margin) for margin in (-20, 0, 1, 5, 6)] == [-4, 0, 1, 1, 2]
+
+
+def test_wider_noise_would_cost_more_than_aligned_margins() -> None:
+    aligned, wider = grid_levels(TWENTIETH, 20, sensitivity=5), grid_levels(TWENTIETH, 20)
+    assert float(aligned.worst_price) == pytest.approx(1.1369, abs=1e-4)
+    assert float(5 * wider.worst_price) == pytest.approx(1.4217, abs=1e-4)
+
+
 def test_unequal_rates_move_the_cut() -> None:
     slack = 10**6
     grid = grid_levels(TWENTIETH, slack, Fraction(1, 200))

@@ -36,6 +36,13 @@ def test_the_example_of_the_thesis() -> None:
     assert float(tslm(0.01, 40).epsilon) == pytest.approx(0.098, abs=5e-4)
 
 
+@pytest.mark.parametrize("alpha", [Fraction(1, 10**300), Fraction(1), Fraction(10**300)])
+@pytest.mark.parametrize("distance", [Fraction(1, 2**200), Fraction(1, 3)])
+def test_extreme_rates_and_widths_are_computed_as_well(alpha: Fraction, distance: Fraction) -> None:
+    found = tslm(Fraction(1, 2) - distance, alpha).epsilon * alpha
+    assert float(found / distance) == pytest.approx(2 if distance < Fraction(1, 10) else 3 * math.log(3), rel=1e-9)
+
+
 @settings(max_examples=300)
 @given(rates, widths)
 def test_a_shifted_threshold_misses_at_most_at_the_promised_rate(rate: Fraction, alpha: Fraction) -> None:

@@ -72,4 +72,4 @@ def mim_shift_in_text(miss_rate: object, epsilon: object) -> Fraction:
 
 def _log_over(rate: Fraction, divisor: Fraction) -> Fraction:
     """ln(1/rate)/divisor, rounded up."""
-    return rounded_up(lambda bits: -ln(rate, bits) / divisor, working_bits((1 - rate) / divisor))
+    return rounded_up(lambda bits: -ln(rate, bits) / divisor, working_bits((1 - rate) / max(divisor, Fraction(1))))
