@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from louver.noise.enclosure import Enclosure, certain_floor, exp, ln
+from louver.noise.enclosure import Enclosure, _enclosed_by, certain_floor, exp, ln
 
 precisions = st.integers(min_value=0, max_value=200)
 rationals = st.fractions(min_value=-1000, max_value=1000, max_denominator=10**6)
@@ -163,6 +163,19 @@ def test_exp_holds_the_true_value_at_the_ends_of_what_the_samplers_ask(exponent:
     assert enclosed.low >= 0
 
 
+@settings(max_examples=150)
+@given(st.fractions(min_value=-40, max_value=40, max_denominator=10**6), st.integers(min_value=2, max_value=12))
+def test_few_decimal_digits_still_bound_the_true_value(exponent: Fraction, digits: int) -> None:
+    """Without the spare digits that hide which way the last one was rounded."""
+    true_low, true_high = exponential(exponent)
+    low, high = _enclosed_by("exp", exponent, digits)
+    assert low <= true_low
+    assert true_high <= high
+    if exponent > 0 and exponent != 1:
+        low, high = _enclosed_by("ln", exponent, digits)
+        assert exponential(low)[1] <= exponent <= exponential(high)[0]
+
+
 def test_exp_of_0_holds_1() -> None:
     assert holds(exp(Fraction(0), 100), Fraction(1))
 
@@ -205,3 +218,16 @@ def test_a_certain_floor_widens_until_it_is_certain(offset: Fraction) -> None:
 def test_a_value_that_never_narrows_is_an_error_and_no_endless_loop() -> None:
     with pytest.raises(ArithmeticError, match="narrow"):
         certain_floor(lambda working: Enclosure(-1, 1, working), 0)
+
+
+@pytest.mark.parametrize("value", [Fraction(1), 1 + Fraction(1, 2**3000), 1 - Fraction(1, 2**3000)])
+def test_the_logarithm_of_1_and_its_close_neighbours_is_found_at_once(value: Fraction) -> None:
+    found = ln(value, 128)
+    assert found.low <= 0 <= found.high
+    assert found.high - found.low <= 4
+
+
+def test_the_exponential_of_a_hugely_negative_number_is_found_at_once() -> None:
+    found = exp(Fraction(-(10**7)), 128)
+    assert found.low == 0
+    assert 0 < found.high <= 2

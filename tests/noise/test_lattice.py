@@ -25,7 +25,9 @@ from louver.noise.lattice import (
     _completed,
     _compositions,
     _distinct,
+    _falling,
     _from_zigzag,
+    _rising,
     _zigzag_law,
 )
 from tests.noise import laws
@@ -212,6 +214,20 @@ def test_a_coarse_table_still_holds_the_true_law(size: int, rate: Fraction, tota
         for coarse, fine in zip(law(working), law(400), strict=False):
             assert coarse.lower <= fine.lower
             assert fine.upper <= coarse.upper
+
+
+@pytest.mark.parametrize(
+    ("size", "rate", "total"), [(2, Fraction(1, 5), 0), (5, Fraction(1, 4), 9), (400, Fraction(1), 0)]
+)
+@pytest.mark.parametrize("working", [12, 20, 40])
+def test_the_weights_left_out_are_within_their_bounds(size: int, rate: Fraction, total: int, working: int) -> None:
+    centre = _centre_and_spread(size, rate, total)[0] + 2
+    coarse, fine = exp(-2 * rate, working), exp(-2 * rate, 400)
+    for side in (_rising, _falling):
+        kept, rest = side(size, total, centre, coarse)
+        everything, _ = side(size, total, centre, fine)
+        assert sum(weight.upper for weight in everything[len(kept) :]) <= rest.upper
+    assert len(_rising(size, total, centre, coarse)[0]) < len(_rising(size, total, centre, fine)[0])
 
 
 @pytest.mark.parametrize("centre", [0, 1, 2, 7])

@@ -15,6 +15,7 @@ from fractions import Fraction
 
 GUARD_BITS = 64
 LARGEST_BITS = 1 << 20
+LARGEST_EXPONENT = 10**8
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,10 +138,14 @@ def _decimal_places(bits: int) -> int:
 
 def _enclosed_by(function: str, argument: Fraction, digits: int) -> tuple[Fraction, Fraction]:
     """Bounds on an increasing function of `decimal`."""
-    down = decimal.Context(prec=digits, rounding=decimal.ROUND_FLOOR, Emin=-(10**8), Emax=10**8)
-    up = decimal.Context(prec=digits, rounding=decimal.ROUND_CEILING, Emin=-(10**8), Emax=10**8)
     numerator, denominator = Decimal(argument.numerator), Decimal(argument.denominator)
-    # exp and ln of `decimal` round to half even whatever the context says: one unit each way is enough.
-    low = down.next_minus(getattr(down, function)(down.divide(numerator, denominator)))
-    high = up.next_plus(getattr(up, function)(up.divide(numerator, denominator)))
+    ends = []
+    for rounding in (decimal.ROUND_FLOOR, decimal.ROUND_CEILING):
+        wide = decimal.Context(prec=digits, rounding=rounding, Emin=-LARGEST_EXPONENT, Emax=LARGEST_EXPONENT)
+        # Places behind the point are what counts, so results below 10**(-2 digits) need not be told apart.
+        context = decimal.Context(prec=digits, rounding=rounding, Emin=-digits, Emax=LARGEST_EXPONENT)
+        # exp and ln of `decimal` round to half even whatever the context says: one unit each way is enough.
+        value = getattr(context, function)(wide.divide(numerator, denominator))
+        ends.append(context.next_minus(value) if rounding == decimal.ROUND_FLOOR else context.next_plus(value))
+    low, high = ends
     return Fraction(low), Fraction(high)

@@ -1,6 +1,7 @@
 """What is promised and what it costs: units, scopes, guarantees, composition, calibration, min-entropy."""
 
 from louver.privacy.calibrate import (
+    LevelGrid,
     OneShot,
     Progressive,
     ThresholdShift,
@@ -27,6 +28,7 @@ __all__ = [
     "Between",
     "Charge",
     "ExPost",
+    "LevelGrid",
     "MinEntropy",
     "OneShot",
     "Progressive",

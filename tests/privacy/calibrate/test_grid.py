@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from louver.errors import LouverError, ParameterError, PromiseError
-from louver.privacy.calibrate import Grid, failure_probability, grid_levels, one_shot, tslm
+from louver.privacy.calibrate import LevelGrid, failure_probability, grid_levels, one_shot, tslm
 from louver.privacy.calibrate.grid import SCALE_STEP, Side, side
 from tests.noise.misuse import NOT_COUNTS, NOT_NUMBERS, anything
 from tests.privacy.calibrate.brute import convolved_failures, simulated_chain
@@ -45,7 +45,7 @@ def by_convolution(levels: tuple[Fraction, ...], thresholds: tuple[int, ...], co
     return (1 - coin) * surely + coin * by_coin
 
 
-def coins(grid: Grid) -> tuple[Fraction, Fraction]:
+def coins(grid: LevelGrid) -> tuple[Fraction, Fraction]:
     """How likely the one value that the last level leaves open becomes a miss, or a false alarm."""
     undecided = grid.eliminate[-1] + grid.accept[-1] - grid.steps - 1
     assert undecided in (0, 1)

@@ -6,7 +6,7 @@ exact law behind it; `predict_fresh` and `predict_gradual` foresee the next look
 """
 
 from louver.privacy.calibrate.chain import failure_probability
-from louver.privacy.calibrate.grid import Grid, grid_levels
+from louver.privacy.calibrate.grid import LevelGrid, grid_levels
 from louver.privacy.calibrate.oneshot import OneShot, one_shot
 from louver.privacy.calibrate.predict import predict_fresh, predict_gradual
 from louver.privacy.calibrate.published import (
@@ -19,7 +19,7 @@ from louver.privacy.calibrate.published import (
 )
 
 __all__ = [
-    "Grid",
+    "LevelGrid",
     "OneShot",
     "Progressive",
     "ThresholdShift",

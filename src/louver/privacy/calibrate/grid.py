@@ -48,7 +48,7 @@ SCALE_STEP = Fraction(1, 2**16)
 
 
 @dataclass(frozen=True, slots=True)
-class Grid:
+class LevelGrid:
     """A schedule of levels, noisy to clear, and what each decides about a noisy aligned margin y.
 
     Level g eliminates y <= 1 - eliminate[g] and accepts y >= accept[g] + 1 - steps. After that the last level leaves at
@@ -103,7 +103,7 @@ def grid_levels(
     last_share: object = Fraction(1, 2),
     span: object = 64,
     joint: object = True,
-) -> Grid:
+) -> LevelGrid:
     """Levels from e/span to e in equal ratios, e the least with which the last level keeps its share of the promise."""
     miss = parameters.error_rate("miss_rate", miss_rate)
     alarm = miss if false_alarm_rate is None else parameters.error_rate("false_alarm_rate", false_alarm_rate)
@@ -122,7 +122,7 @@ def grid_levels(
     eliminate = misses.thresholds(ladder, joint)
     accept = eliminate if alarms == misses else alarms.thresholds(ladder, joint)
     bounds = misses.bound(ladder, eliminate), alarms.bound(ladder, accept)
-    return Grid(tuple(ladder), tuple(eliminate), tuple(accept), last, *bounds)
+    return LevelGrid(tuple(ladder), tuple(eliminate), tuple(accept), last, *bounds)
 
 
 @dataclass(frozen=True, slots=True)
