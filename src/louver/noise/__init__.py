@@ -11,7 +11,7 @@ from louver.noise.gradual import clearer, levels
 from louver.noise.grid import Grid
 from louver.noise.laplace import discrete_laplace, geometric
 from louver.noise.lattice import fixed_sum, fixed_sums, gaussian_fixed_sum
-from louver.noise.uniform_laplace import reaches, uniform_laplace
+from louver.noise.truncated import reaches, uniform_laplace
 
 __all__ = [
     "Bits",

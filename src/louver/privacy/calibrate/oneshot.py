@@ -27,7 +27,7 @@ from louver import parameters
 from louver.errors import ParameterError
 from louver.noise.enclosure import Enclosure, ln
 from louver.noise.laplace import SMALLEST_RATE
-from louver.noise.uniform_laplace import acceptance
+from louver.noise.truncated import acceptance
 from louver.privacy.calibrate.certain import (
     at_most,
     decay,

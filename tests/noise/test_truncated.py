@@ -15,7 +15,7 @@ from scipy.optimize import brentq
 from louver.errors import LouverError
 from louver.noise import reaches, uniform_laplace
 from louver.noise.enclosure import Enclosure, exp
-from louver.noise.uniform_laplace import (
+from louver.noise.truncated import (
     LARGEST_CUT,
     LARGEST_FRACTION_BITS,
     SMALLEST_DELTA,
