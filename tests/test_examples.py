@@ -1,4 +1,4 @@
-"""Every example runs, on the data that comes with Louver and on a file of one's own."""
+"""Every example runs, on the data that comes with Louver and on files of one's own, good and bad."""
 
 from __future__ import annotations
 
@@ -9,12 +9,20 @@ from pathlib import Path
 import pytest
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
+PRESENCE = "device,room\n" + "".join(f"d{number},hall\n" for number in range(300))
+ROOMS = "room,limit\nhall,100\nattic,200\n"
 
 
-def run(name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, EXAMPLES / name, *arguments], capture_output=True, text=True, check=False, timeout=120
-    )
+def run(name: str, *arguments: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(EXAMPLES / name), *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+
+
+def which_rooms(folder: Path, presence: str | bytes, rooms: str | bytes) -> subprocess.CompletedProcess[str]:
+    paths = folder / "presence.csv", folder / "rooms.csv"
+    for path, text in zip(paths, (presence, rooms), strict=True):
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return run("which_rooms.py", *paths)
 
 
 @pytest.mark.parametrize("name", sorted(path.name for path in EXAMPLES.glob("*.py")))
@@ -26,16 +34,49 @@ def test_the_example_runs_without_arguments(name: str) -> None:
 
 
 def test_which_rooms_reads_files_of_ones_own(tmp_path: Path) -> None:
-    (tmp_path / "presence.csv").write_text("device,room\n" + "".join(f"d{n},hall\n" for n in range(300)))
-    (tmp_path / "rooms.csv").write_text("room,limit\nhall,100\nattic,200\n")
-    done = run("which_rooms.py", str(tmp_path / "presence.csv"), str(tmp_path / "rooms.csv"))
-    # 200 over and 200 below: wrong with probability under 1e-30.
+    for presence, rooms in ((PRESENCE, ROOMS), ("\ufeff" + PRESENCE, "\ufeff" + ROOMS)):
+        done = which_rooms(tmp_path, presence, rooms)
+        # 200 over and 200 below: wrong with probability under 1e-30.
+        assert "flagged: hall\n" in done.stdout
+        assert "price: epsilon 0.4148" in done.stdout
+
+
+@pytest.mark.parametrize("presence", [PRESENCE + "\n,\nx\ny,hall,z\n", PRESENCE.encode() + b"\xe9,\xe9\n"])
+def test_odd_private_rows_are_left_out_in_silence(tmp_path: Path, presence: str | bytes) -> None:
+    done = which_rooms(tmp_path, presence, ROOMS)
     assert "flagged: hall\n" in done.stdout
-    assert "price: 0.4148 epsilon" in done.stdout
+    assert done.stderr == ""
 
 
-def test_which_rooms_refuses_an_impossible_promise_in_one_sentence() -> None:
-    done = run("which_rooms.py", "--miss-rate", "0")
-    assert done.returncode == 2
-    assert done.stderr.startswith("miss_rate must be greater than 0")
+@pytest.mark.parametrize(
+    ("presence", "rooms", "said"),
+    [
+        ("", ROOMS, "columns device and room"),
+        ("room;device\n", ROOMS, "columns device and room"),
+        (ROOMS, PRESENCE, "columns room and limit"),
+        (PRESENCE, "", "columns room and limit"),
+        (PRESENCE, "room,limit\n", "nothing to ask about"),
+        (PRESENCE, ROOMS + "hall,9\n", "listed twice"),
+        (PRESENCE, ROOMS + "den,many\n", "line 4: the limit 'many' must be a whole number"),
+        (PRESENCE, ROOMS + "den,1.5\n", "must be a whole number"),
+        (PRESENCE, ROOMS + "den,-3\n", "must be a whole number"),
+        (PRESENCE, ROOMS + "den,99999999999999999999\n", "must be a whole number"),
+    ],
+)
+def test_a_file_that_cannot_be_used_gets_one_sentence(tmp_path: Path, presence: str, rooms: str, said: str) -> None:
+    done = which_rooms(tmp_path, presence, rooms)
+    assert done.returncode == 4
+    assert done.stdout == ""
+    assert said in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+def test_missing_files_and_wrong_promises_get_one_sentence(tmp_path: Path) -> None:
+    missing = run("which_rooms.py", tmp_path / "none.csv", tmp_path / "none.csv")
+    assert (missing.returncode, missing.stderr.count("\n")) == (4, 1)
+    assert "No such file" in missing.stderr
+    impossible = run("which_rooms.py", "--miss-rate", "0")
+    assert impossible.returncode == 2
+    assert impossible.stderr.startswith("miss_rate must be greater than 0")
+    for wrong in (["one.csv"], ["--miss-rate", "5%"], ["--miss-rate", "1/0"]):
+        assert run("which_rooms.py", *wrong).returncode == 2

@@ -1,7 +1,7 @@
 """Louver: which places crossed the line, on data about people, at the least privacy loss.
 
-The rooms, lowest first: `louver.noise` draws randomness, `louver.privacy` says what is promised and what it costs.
-They are imported when first used, so that `import louver` alone loads nothing heavy.
+`louver.noise` draws randomness; `louver.privacy` says what is promised and what it costs. Both are imported when first
+used, so that `import louver` alone loads nothing heavy.
 """
 
 from __future__ import annotations

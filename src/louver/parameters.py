@@ -26,7 +26,9 @@ LARGEST_COUNT = 2**28  # two GiB of integers; more is drawn in parts
 def fraction(name: str, value: object) -> Fraction:
     """The exact rational behind a number; a float is taken for the binary fraction that it is."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real | Decimal):
-        raise ParameterError(f"{name} must be a number (an int, a float or a Fraction), not {_shown(value)}.")
+        raise ParameterError(
+            f"{name} must be a number (an int, a float, a Fraction or a Decimal), not {_shown(value)}."
+        )
     too_fine = f"{name} needs more than {LARGEST_FRACTION_BITS} bits to write as a fraction; round it first."
     if isinstance(value, Decimal) and value.is_finite() and abs(value.adjusted()) > LARGEST_FRACTION_BITS:
         raise ParameterError(too_fine)
@@ -60,7 +62,7 @@ def within(name: str, value: object, low: Fraction | int, high: Fraction | int) 
     """A number in the closed range from low to high."""
     exact = fraction(name, value)
     if not low <= exact <= high:
-        raise ParameterError(f"{name} must be between {_short(low)} and {_short(high)}, not {_shown(value)}.")
+        raise ParameterError(f"{name} must be between {short(low)} and {short(high)}, not {_shown(value)}.")
     return exact
 
 
@@ -88,7 +90,7 @@ def integer(name: str, value: object, smallest: int, largest: int) -> int:
     except TypeError:
         raise ParameterError(f"{name} must be a whole number, not {_shown(value)}.") from None
     if not smallest <= exact <= largest:
-        raise ParameterError(f"{name} must be between {smallest} and {largest}, not {_shown(value)}.")
+        raise ParameterError(f"{name} must be between {short(smallest)} and {short(largest)}, not {_shown(value)}.")
     return exact
 
 
@@ -102,20 +104,32 @@ def integers(name: str, values: object) -> NDArray[np.int64]:
         array = np.asarray(values)
     except ValueError:  # rows of different lengths
         array = np.asarray(None)
-    if array.ndim != 1 or (array.dtype.kind not in "iu" and array.size) or array.dtype == np.uint64:
-        raise ParameterError(f"{name} must be one array of whole numbers (int64), with a value for each key.")
+    if array.ndim != 1 or (array.dtype.kind != "i" and array.size):
+        # Unsigned counts wrap around when a limit is subtracted, so they would come in as false alarms.
+        raise ParameterError(
+            f"{name} must be one array of signed whole numbers; convert what it is made of to np.int64."
+        )
     return array.astype(np.int64)
 
 
-def _short(bound: Fraction | int) -> str:
-    exact = Fraction(bound)
-    return str(exact) if exact.denominator < 1000 else f"{float(exact):.3g}"
+def short(value: Fraction | int) -> str:
+    """A number as a sentence shows it: whole or a simple fraction as it is, else three digits, whatever its size."""
+    exact = Fraction(value)
+    if exact.denominator < 1000 and abs(exact) < 10**7:
+        return str(exact)
+    return f"{Decimal(exact.numerator) / Decimal(exact.denominator):.3g}"
 
 
 def _shown(value: object) -> str:
     """A value as an error may show it: short, whatever was passed."""
     try:
-        text = str(value) if isinstance(value, int | float | Fraction | Decimal) else repr(value)
+        text = (
+            short(value)
+            if isinstance(value, Fraction)
+            else str(value)
+            if isinstance(value, int | float | Decimal)
+            else repr(value)
+        )
     except Exception:  # a broken repr, or an int too long to print, must not hide the sentence
         text = f"a {type(value).__name__}"
-    return text if len(text) <= 40 else text[:37] + "..."
+    return text if len(text) <= 40 else text[:37] + " and so on"

@@ -16,10 +16,11 @@ def test_the_demo_prints_price_promise_and_answer(capsys: pytest.CaptureFixture[
     assert cli.main(["demo"]) == 0
     shown = capsys.readouterr().out
     assert "one row, not one person" in shown
-    assert "missed in at most 1 of 20 cases" in shown
-    assert "0.4148 epsilon in each room" in shown
+    assert "missed with a probability of at most 1 in 20" in shown
+    assert "epsilon 0.4148 for a device in a room" in shown
     assert "pays 0.5117" in shown
-    assert "(exactly 5.0000%)" in shown
+    assert "at most 60.3% sure" in shown
+    assert shown.count("with probability 0.050000 by computation") == 2
 
 
 def test_the_demo_flags_what_is_far_over_and_not_what_is_far_below(capsys: pytest.CaptureFixture[str]) -> None:
@@ -49,12 +50,40 @@ def test_an_error_is_one_sentence_and_its_exit_code(
     assert shown.err == "louver demo: No plan keeps this promise.\n"
 
 
-@pytest.mark.parametrize("wrong", [[], ["dmo"], ["demo", "--fast"]])
+@pytest.mark.parametrize("wrong", [["dmo"], ["demo", "--fast"], ["--verison"]])
 def test_wrong_usage_is_exit_code_2(wrong: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as caught:
         cli.main(wrong)
     assert caught.value.code == 2
     assert "usage: louver" in capsys.readouterr().err
+
+
+def test_without_a_command_the_help_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main([]) == 0
+    assert "demo" in capsys.readouterr().out
+
+
+def test_a_reader_that_leaves_early_gets_no_traceback() -> None:
+    command = f"{sys.executable} -m louver demo | head -1"
+    shown = subprocess.run(command, shell=True, capture_output=True, text=True, check=True)  # noqa: S602
+    assert shown.stdout == "Which rooms hold more devices than their limit?\n"
+    assert shown.stderr == ""
+
+
+def test_an_interrupt_is_quiet(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(demo, "run", interrupt)
+    assert cli.main(["demo"]) == 130
+    assert capsys.readouterr().err == ""
+
+
+def test_the_demo_tells_misses_slack_and_false_alarms_apart(capsys: pytest.CaptureFixture[str]) -> None:
+    demo._print_truth({"over": 3, "missed": 1, "near": -9, "at": 0, "far": -10}, {"over", "near", "far"})
+    shown = capsys.readouterr().out
+    assert "2 rooms are over; missed: missed;" in shown
+    assert "flagged within the slack: near; false alarms: far" in shown
 
 
 def test_python_dash_m_louver_is_the_command() -> None:

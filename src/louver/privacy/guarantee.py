@@ -216,7 +216,7 @@ def _best_order(rho: Fraction, delta: Fraction) -> Fraction | None:
     except ImportError:
         raise LouverError(
             "Turning a zero-concentrated guarantee into an approximate one needs dp-accounting; "
-            "install it with: pip install 'louver[accounting]'."
+            "install it with: pip install dp-accounting."
         ) from None
     middle = math.sqrt(-math.log(delta) / rho)
     # The best order lies near 1 + middle; dp-accounting gives no bound at orders up to 1.01.

@@ -90,6 +90,7 @@ class LevelGrid:
     @overload
     def aligned(self, margin: NDArray[np.int64]) -> NDArray[np.int64]: ...
     def aligned(self, margin: int | NDArray[np.int64]) -> int | NDArray[np.int64]:
+        """What the noise is added to: count - threshold, divided by the sensitivity and rounded towards flagging."""
         return aligned(margin, self.sensitivity)
 
 

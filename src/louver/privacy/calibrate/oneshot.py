@@ -71,6 +71,7 @@ class OneShot:
     @overload
     def aligned(self, margin: NDArray[np.int64]) -> NDArray[np.int64]: ...
     def aligned(self, margin: int | NDArray[np.int64]) -> int | NDArray[np.int64]:
+        """What the noise is added to: count - threshold, divided by the sensitivity and rounded towards flagging."""
         return aligned(margin, self.sensitivity)
 
     def acceptance(self, margin: int, bits: int = 96) -> Enclosure:
@@ -99,8 +100,13 @@ def aligned(margin: int, sensitivity: int) -> int: ...
 def aligned(margin: NDArray[np.int64], sensitivity: int) -> NDArray[np.int64]: ...
 def aligned(margin: int | NDArray[np.int64], sensitivity: int) -> int | NDArray[np.int64]:
     """The margin in units of the sensitivity, rounded up: positive iff the margin is, and with sensitivity 1."""
-    # -(-margin // sensitivity) would overflow at the most negative integer.
-    return margin // sensitivity + (margin % sensitivity != 0)
+    exact: int | NDArray[np.int64]
+    if isinstance(margin, np.ndarray | list | tuple):
+        exact = parameters.integers("The margins", margin)
+    else:
+        exact = parameters.integer("The margin", margin, -LARGEST_MARGIN, LARGEST_MARGIN)
+    # -(-exact // sensitivity) would overflow at the most negative integer.
+    return exact // sensitivity + (exact % sensitivity != 0)
 
 
 def least_epsilon(miss: Fraction, alarm: Fraction, steps: int) -> Fraction:
@@ -121,8 +127,8 @@ def least_epsilon(miss: Fraction, alarm: Fraction, steps: int) -> Fraction:
 def _check_drawable(epsilon: Fraction) -> None:
     if epsilon < SMALLEST_RATE:
         raise ParameterError(
-            f"slack and error rates ask for a level of {float(epsilon):.3g}, for which there is no exact noise; "
-            f"lower them to get a level of at least {float(SMALLEST_RATE):.3g}."
+            f"slack and error rates ask for a level of {parameters.short(epsilon)}, for which there is no exact noise; "
+            f"lower them to get a level of at least {parameters.short(SMALLEST_RATE)}."
         )
 
 

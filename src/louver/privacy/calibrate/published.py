@@ -50,7 +50,7 @@ def ppwlm(miss_rate: object, alpha: object, first_epsilon: object, steps: object
     last = _log_over(2 * share, alpha)
     if not last / LARGEST_SPAN <= first < last:
         raise ParameterError(
-            f"first_epsilon must be less than the last level, {float(last):.3g}, and not tiny beside it; "
+            f"first_epsilon must be less than the last level, {parameters.short(last)}, and not tiny beside it; "
             "try a hundredth of it."
         )
     levels = geometric(first, last, size)
