@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import math
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -46,7 +47,8 @@ def main(arguments: list[str] | None = None) -> int:
     devices = Counter(room for _, room in pairs)
     margins = np.array([devices[room] - limit for room, limit in limits.items()], dtype=np.int64)
     flagged = reaches(test.aligned(margins), test.epsilon, test.cut)
-    print(f"price: epsilon {float(test.epsilon):.4f} for one device's presence in one room")
+    price = math.ceil(test.epsilon * 10_000) / 10_000  # rounded up: never less than what is paid
+    print(f"price: epsilon {price:.4f} for one device's presence in one room")
     print(f"promise: misses and false alarms at most {float(chosen.miss_rate):g} for each room, slack {chosen.slack}")
     print("flagged:", ", ".join(room for room, over in zip(limits, flagged, strict=True) if over) or "none")
     return 0

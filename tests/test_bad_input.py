@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from louver import noise
+from louver import noise, privacy
 from louver.errors import LouverError
 from louver.noise import idealised
 from louver.privacy import calibrate
@@ -71,6 +71,11 @@ RIGHT: dict[str, list[object]] = {
     "alpha": [1, 0.5, 10],
     "steps": [2, 4, 7],
     "step counts": [0, 1, -5],
+    "thresholds": [[3], [5, 2], (9, 4, 1)],
+    "prices": [[1], [0.1, 0.5, 1], np.array([1.0, 2.0]), [Fraction(1, 3)]],
+    "keep": ["higher", "lower"],
+    "column": ["room", "day", "hour"],
+    "wrong": [-1, None, "x", 2.5],
 }
 
 
@@ -99,6 +104,20 @@ CALLABLES: list[tuple[Callable[..., object], tuple[str, ...]]] = [
     (idealised.laplace, ("rate", "count")),
     (calibrate.one_shot, ("error rate", "slack", "error rate", "sensitivity")),
     (calibrate.tslm, ("error rate", "alpha")),
+    (calibrate.mim_shift, ("error rate", "alpha")),
+    (calibrate.failure_probability, ("levels", "thresholds")),
+    (calibrate.predict_gradual, ("bound", "rate", "rate", "bound", "bound")),
+    (lambda miss, slack, size: calibrate.grid_levels(miss, slack, levels=size), ("error rate", "wrong", "steps")),
+    (privacy.min_entropy, ("prices", "prices")),
+    (lambda prices, keep: privacy.published_min_entropy(prices, keep=keep), ("prices", "keep")),
+    (privacy.Pure, ("alpha",)),
+    (lambda epsilon, prior: privacy.Pure(epsilon).posterior(prior), ("alpha", "probability")),
+    (privacy.Approximate, ("alpha", "delta")),
+    (privacy.ZeroConcentrated, ("alpha",)),
+    (privacy.Unit, ("column", "column")),
+    (privacy.Between, ("step counts", "step counts")),
+    (privacy.Among, ("column",)),
+    (lambda kept, price: privacy.Charge(privacy.Scope({"room": kept}), price), ("column", "alpha")),
     (calibrate.ppwlm, ("error rate", "alpha", "rate", "steps")),
 ]
 

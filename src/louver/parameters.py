@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numbers
 import operator
+from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, TypeAlias
@@ -20,6 +21,8 @@ Number: TypeAlias = "int | float | Fraction | Decimal | np.integer | np.floating
 
 # A float has at most 1074 binary places, so this admits every float and stops fractions that only waste memory.
 LARGEST_FRACTION_BITS = 4096
+LARGEST_PRIVATE = 2**62
+SMALLEST_ERROR_RATE = Fraction(1, 10**30)
 LARGEST_COUNT = 2**28  # two GiB of integers; more is drawn in parts
 
 
@@ -74,6 +77,8 @@ def probability(name: str, value: object) -> Fraction:
 def error_rate(name: str, value: object) -> Fraction:
     """A miss or false-alarm rate: above 0, because certainty has no finite price, and below 1/2."""
     exact = fraction(name, value)
+    if 0 < exact < SMALLEST_ERROR_RATE:
+        raise ParameterError(f"{name} must be at least 1e-30: no machine keeps a rarer promise.")
     if not 0 < exact < Fraction(1, 2):
         raise ParameterError(
             f"{name} must be greater than 0 and less than 0.5, not {_shown(value)}; 0.05 means at most 1 in 20."
@@ -99,17 +104,26 @@ def count(name: str, value: object, smallest: int = 0) -> int:
 
 
 def integers(name: str, values: object) -> NDArray[np.int64]:
-    """One array of whole numbers. Only its type and shape are looked at, never its values: they may be private."""
-    try:
-        array = np.asarray(values)
-    except ValueError:  # rows of different lengths
-        array = np.asarray(None)
-    if array.ndim != 1 or (array.dtype.kind != "i" and array.size):
+    """One array of signed whole numbers, which may be private: types and shape are looked at, values are never shown.
+
+    Numbers past 2^62 are clamped: that keeps neighbours neighbours, and room for noise.
+    """
+    array = np.asarray(values) if hasattr(values, "__array__") else _listed(values)
+    if array is None or array.ndim != 1 or (array.dtype.kind != "i" and array.size):
         # Unsigned counts wrap around when a limit is subtracted, so they would come in as false alarms.
         raise ParameterError(
             f"{name} must be one array of signed whole numbers; convert what it is made of to np.int64."
         )
-    return array.astype(np.int64)
+    return np.clip(array.astype(np.int64), -LARGEST_PRIVATE, LARGEST_PRIVATE)
+
+
+def _listed(values: object) -> NDArray[Any] | None:
+    """A list as an array whose type does not depend on how large its numbers are."""
+    if not isinstance(values, Sequence) or isinstance(values, str | bytes):
+        return None
+    if any(type(value) is not int and not isinstance(value, np.signedinteger) for value in values):
+        return None
+    return np.array([max(-LARGEST_PRIVATE, min(int(value), LARGEST_PRIVATE)) for value in values], dtype=np.int64)
 
 
 def short(value: Fraction | int) -> str:

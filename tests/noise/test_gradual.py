@@ -64,6 +64,15 @@ def test_the_chance_to_share_a_value_makes_the_noisier_law_exact_in_rationals() 
         assert stay * pmf(b, value) + (1 - stay) * convolved(a, b, value) == pmf(a, value)
 
 
+def test_the_identity_holds_in_floats_to_their_last_places() -> None:
+    for noisy, clear in ((0.1, 0.2), (0.5, 1.0), (0.3, 2.5)):
+        a, b = Fraction(math.exp(-noisy)), Fraction(math.exp(-clear))
+        stay = float(same_value(a, b, b / a))
+        for value in range(-59, 60):
+            mixed = stay * float(pmf(b, value)) + (1 - stay) * float(convolved(a, b, value))
+            assert abs(mixed - float(pmf(a, value))) < 1e-16
+
+
 @pytest.mark.parametrize(("a", "b"), [(Fraction(3, 4), Fraction(1, 3)), (Fraction(9, 10), Fraction(8, 9))])
 def test_both_directions_have_one_joint_law_in_exact_rationals(a: Fraction, b: Fraction) -> None:
     for noisy, clear in itertools.product(range(-15, 16), repeat=2):
@@ -206,6 +215,13 @@ def test_coins_of_two_pairs_of_levels_are_not_mixed_up_in_the_cache() -> None:
 
 def test_memory_is_one_number_per_key_and_level() -> None:
     assert levels([0.1, 0.2, 0.4], 1000).nbytes == 3 * 1000 * 8
+
+
+def test_noise_at_the_ends_of_the_integers_keeps_its_side() -> None:
+    ends = np.array([-(2**63), 2**63 - 1] * 1000)
+    stepped = clearer(ends, 1, 2)
+    # At such a distance the chance to stay is 0 and the next value lies near 0, on both sides.
+    assert np.abs(stepped).max() < 2**20
 
 
 def test_one_level_and_no_keys_work() -> None:

@@ -271,7 +271,7 @@ def test_what_is_no_number_of_steps_has_no_value(bad: object) -> None:
         Grid(0, 1, 1).value(bad)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("bad", [None, 1, ["x"], [0.5], [None], [[1]], [2**70], {}])
+@pytest.mark.parametrize("bad", [None, 1, ["x"], [0.5], [None], [[1]], [True], {}])
 def test_what_are_no_steps_have_no_values(bad: object) -> None:
     with pytest.raises(LouverError, match=r"^The numbers of steps .*\.$"):
         Grid(0, 1, 1).values(bad)  # type: ignore[arg-type]

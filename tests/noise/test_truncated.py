@@ -22,6 +22,7 @@ from louver.noise.truncated import (
     _edge,
     _edge_cell,
     _edge_within_cell,
+    _tail,
     acceptance,
 )
 from tests.noise import laws
@@ -320,7 +321,7 @@ def test_what_is_no_cut_is_refused(bad: object) -> None:
 
 
 @pytest.mark.parametrize(
-    "bad", [None, 1, "a", ["a"], [0.5], [math.nan], [None], [[1]], [True], [2**70], np.array([1], dtype=np.uint64), {}]
+    "bad", [None, 1, "a", ["a"], [0.5], [math.nan], [None], [[1]], [True], np.array([1], dtype=np.uint64), {}]
 )
 def test_what_are_no_margins_is_refused(bad: object) -> None:
     with pytest.raises(LouverError, match=r"^The margins .*\.$"):
@@ -338,3 +339,22 @@ def test_whatever_is_passed_gives_draws_or_a_sentence(
         assert str(refusal).endswith(".")
     else:
         assert len(draws) == count
+
+
+@pytest.mark.parametrize(
+    ("rate", "delta"),
+    [
+        (Fraction(3, 2**49), Fraction(1, 2**100)),
+        *((Fraction(7, 2**50), Fraction(1, 2**power)) for power in (90, 94, 99, 109)),
+        (Fraction(1, 2**48), Fraction(1, 2**199)),
+        (Fraction(4000), Fraction(1, 2**199)),
+    ],
+)
+def test_the_cell_of_the_tails_edge_is_found_for_extreme_rates(rate: Fraction, delta: Fraction) -> None:
+    cell = _edge_cell(rate, delta)
+    working = 1024 + int(2 * rate * (2 - cell))
+    ratio = exp(-rate, working)
+    tail, whole = _tail(ratio, delta), 1 + ratio
+    assert (exp(-rate * (1 - cell), working) / whole).high <= tail.low
+    assert tail.high < (exp(rate * cell, working) / whole).low
+    assert uniform_laplace(rate, 3, delta=delta, fraction_bits=1).shape == (3,)

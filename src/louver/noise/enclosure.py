@@ -1,8 +1,8 @@
 """Real numbers between two integers: what makes a sampler's tables exact.
 
 The tables need floor(2^n F) for probabilities F built from exp(-rate). Each step here keeps an interval that is sure
-to hold the real number; `certain_floor` widens the working precision until the interval has one floor. `decimal` gives
-exp and ln correctly rounded, so one unit in the last place bounds its error, and no dependency is needed.
+to hold the real number; whoever needs a floor widens the working precision until the interval has only one. `decimal`
+gives exp and ln correctly rounded, so one unit in the last place bounds its error, and no dependency is needed.
 """
 
 from __future__ import annotations

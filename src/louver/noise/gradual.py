@@ -28,7 +28,7 @@ from louver.noise.coins import enclosed_bernoulli
 from louver.noise.enclosure import Enclosure, exp
 from louver.noise.laplace import LARGEST_RATE, SMALLEST_RATE, discrete_laplace, geometric, noise_rate
 
-LARGEST_LEVEL_COUNT = 1024
+LARGEST_LEVEL_COUNT = 256
 LARGEST_LEVEL_RATE = LARGEST_RATE / 2  # two of them add up in the on-demand step
 Real = TypeVar("Real", Fraction, Enclosure)
 

@@ -1,7 +1,7 @@
 """Real values as whole numbers of a power-of-two step, record by record, so that sums are exact and noise is integer.
 
 Each value is clamped to declared bounds and rounded by floor(x/step + 1/2). Rounding records, not sums, keeps one
-record's weight at most max(|low|, |high|) steps. Half-even rounding would not do: it sends 1/2 to 0 and 3/2 to 2, so
+record's weight at most `Grid.sensitivity` steps. Half-even rounding would not do: it sends 1/2 to 0 and 3/2 to 2, so
 that a change of one step could move a rounded sum by two.
 """
 
@@ -60,7 +60,7 @@ class Grid:
         return _round(self.high / self.step)
 
     def quantise(self, values: ArrayLike) -> NDArray[np.int64]:
-        """Whole steps for each value. Values are private, so none raises: what is no number is 0 steps."""
+        """Whole steps for each value, read as a float. None raises, for it is private: what is no number is 0 steps."""
         with np.errstate(all="ignore"):
             scaled = _floats(values) * float(1 / self.step)
         scaled = np.clip(scaled, -float(LARGEST_STEPS), float(LARGEST_STEPS))
@@ -97,7 +97,7 @@ def _float(value: Any) -> float:
         return float(value)
     except OverflowError:
         return math.inf if value > 0 else -math.inf
-    except (TypeError, ValueError):
+    except Exception:  # whatever a value's own conversion does, it must not be seen
         return math.nan
 
 

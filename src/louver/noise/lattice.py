@@ -32,6 +32,7 @@ from louver.noise.laplace import discrete_laplace, geometric, noise_rate
 from louver.noise.tables import TABLES, CumulativeLaw
 
 LARGEST_SIZE = 2**20
+LARGEST_COMPLETED_SIZE = 2**18
 LARGEST_TOTAL = 2**40
 LARGEST_CELLS = 2**28
 _LONG_TABLE = 2**15  # half a second to build; more cells pay for more, as completion grows dear with them
@@ -57,6 +58,10 @@ def fixed_sum(
     centre, spread = _centre_and_spread(size, exact, total)
     entries = 45 / exact + 26 * spread  # what it takes to go down to 2^-128 on both sides
     if entries > _LONG_TABLE + size and total <= 3 * spread:
+        if size > LARGEST_COMPLETED_SIZE:
+            raise ParameterError(
+                f"With noise as wide as this, a vector has at most {LARGEST_COMPLETED_SIZE} cells; use a larger rate."
+            )
         return _completed(size, exact, count, total, bits)
     if entries > _LONGEST_TABLE + size:
         raise ParameterError(
@@ -86,11 +91,13 @@ def fixed_sums(
     if starts[-1] > LARGEST_CELLS:
         raise ParameterError(f"All groups together must have at most {LARGEST_CELLS} cells.")
     drawn = np.empty(int(starts[-1]), dtype=np.int64)
+    if not len(lengths):
+        return drawn
     kinds, kind_of, members = np.unique(
         np.stack((lengths, sums), axis=1), axis=0, return_inverse=True, return_counts=True
     )
     by_kind = np.split(np.argsort(kind_of.reshape(-1), kind="stable"), np.cumsum(members)[:-1])
-    for (size, total), groups in zip(kinds.tolist(), by_kind, strict=False):
+    for (size, total), groups in zip(kinds.tolist(), by_kind, strict=True):
         cells = starts[groups][:, None] + np.arange(size)
         drawn[cells] = fixed_sum(size, exact, len(groups), total=total, bits=bits)
     return drawn

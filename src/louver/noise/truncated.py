@@ -9,7 +9,6 @@ q = 2 delta b / (1 - b + 2 delta b), b = exp(-rate), and the noise is (rate, del
 from __future__ import annotations
 
 import functools
-import math
 from fractions import Fraction
 
 import numpy as np
@@ -19,12 +18,11 @@ from louver import parameters
 from louver.errors import ParameterError
 from louver.noise.bits import SYSTEM, Bits
 from louver.noise.coins import bernoulli, enclosed_bernoulli
-from louver.noise.enclosure import Enclosure, certain_floor, exp
+from louver.noise.enclosure import Enclosure, certain_floor, exp, ln
 from louver.noise.laplace import discrete_laplace, noise_rate
 
 LARGEST_FRACTION_BITS = 40
 LARGEST_CUT = 2**40
-LARGEST_MARGIN = 2**61
 SMALLEST_DELTA = Fraction(1, 2**200)
 LARGEST_DELTA = Fraction(1, 4)
 LARGEST_DELTA_PER_RATE = 16  # one draw in 33 lies between the tails then
@@ -41,8 +39,7 @@ def reaches(
     array([False,  True])
     """
     exact_cut = parameters.within("The cut", cut, -LARGEST_CUT, LARGEST_CUT)
-    # Clamping keeps neighbours neighbours, and room for the noise.
-    margins = np.clip(parameters.integers("The margins", margins), -LARGEST_MARGIN, LARGEST_MARGIN)
+    margins = parameters.integers("The margins", margins)
     cell = (exact_cut + Fraction(1, 2)).__floor__()
     noisy = margins + discrete_laplace(rate, len(margins), bits=bits)
     coins = bernoulli(Fraction(1, 2) - (exact_cut - cell), len(margins), bits=bits)
@@ -128,17 +125,16 @@ def _tail(ratio: Enclosure, delta: Fraction) -> Enclosure:
 
 def _edge_cell(rate: Fraction, delta: Fraction) -> int:
     """The cell k < 0 in which the cumulative probability passes q/2: b^(1-k)/(1+b) <= q/2 < b^(-k)/(1+b)."""
-    working = 512
-    while True:
+
+    def position(working: int) -> Enclosure:
         ratio = exp(-rate, working)
-        tail, whole = _tail(ratio, delta), 1 + ratio
-        below = max(1, (whole * tail).low)
-        cell = int((math.log(below) - working * math.log(2)) / float(rate))
-        for guess in (cell - 1, cell, min(cell + 1, 0)):
-            outer, inner = ratio ** (1 - guess) / whole, ratio ** (-guess) / whole
-            if outer.high <= tail.low and tail.high < inner.low:
-                return guess
-        working *= 2
+        below = _tail(ratio, delta) * (1 + ratio)
+        if below.low <= 0:
+            return Enclosure(-(1 << 2 * working), 1 << working, working)
+        logarithm = Enclosure(ln(below.lower, working).low, ln(below.upper, working).high, working)
+        return 1 + logarithm / rate
+
+    return certain_floor(position, 0)
 
 
 def _edge_within_cell(rate: Fraction, delta: Fraction, cell: int, working: int) -> Enclosure:

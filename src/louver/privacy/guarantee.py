@@ -83,7 +83,7 @@ It does not hide what many units show together, and later releases add to it.
 
 @dataclass(frozen=True, slots=True, init=False)
 class Approximate:
-    """Pure up to a probability δ: (ε, δ)-differential privacy."""
+    """No set of outcomes becomes more likely by one unit than exp(ε) times plus δ: (ε, δ)-differential privacy."""
 
     epsilon: Fraction
     delta: Fraction

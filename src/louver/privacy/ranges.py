@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Self, TypeAlias
@@ -28,7 +29,10 @@ class Among:
     kind: str
 
     def __init__(self, values: Category | Iterable[Category]) -> None:
-        listed = [values] if isinstance(values, str) or not isinstance(values, Iterable) else list(values)
+        listed: list[object] = [values]
+        if isinstance(values, Iterable) and not isinstance(values, str):
+            with suppress(TypeError):  # NumPy's single numbers look iterable and are not
+                listed = list(values)
         kinds = sorted({_category_kind(value) for value in listed})
         if not kinds:
             raise ParameterError("A set of categories must hold at least one value; leave the column out instead.")

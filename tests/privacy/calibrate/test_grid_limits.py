@@ -47,6 +47,8 @@ def test_the_known_scales_on_the_grid_of_the_thesis(
     if share is None:
         found = continuous.common_scale(levels, 0.05)
         assert math.log(10 / 0.1) == pytest.approx(4.605, abs=5e-4)
+        # At the noted 4.482, simulated to keep .05, testing every level misses .0501 by the notes, .0505 by the law.
+        assert continuous.failure(levels, [4.482] * 10) == pytest.approx(0.0501, abs=5e-4)
     else:
         k_last = math.log(1 / (2 * share * 0.05))
         assert k_last == pytest.approx(last, abs=5e-4)

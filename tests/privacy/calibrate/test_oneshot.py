@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import itertools
 import math
+from array import array
+from collections import deque
 from fractions import Fraction
 
 import numpy as np
@@ -15,7 +17,7 @@ from hypothesis import strategies as st
 from louver.errors import LouverError, ParameterError
 from louver.noise.enclosure import exp, ln
 from louver.noise.laplace import LARGEST_RATE
-from louver.parameters import LARGEST_FRACTION_BITS
+from louver.parameters import SMALLEST_ERROR_RATE
 from louver.privacy.calibrate import OneShot, one_shot
 from louver.privacy.calibrate.oneshot import LARGEST_SLACK, aligned, reach
 from tests.noise.misuse import NOT_COUNTS, NOT_NUMBERS, anything
@@ -201,7 +203,7 @@ def test_alignment_has_sensitivity_one_and_keeps_the_sign(margin: int, change: i
 
 
 @settings(max_examples=500)
-@given(st.lists(st.integers(-(2**63), 2**63 - 1), max_size=20), st.integers(1, 2**40))
+@given(st.lists(st.integers(-(2**62), 2**62), max_size=20), st.integers(1, 2**40))
 def test_arrays_align_as_integers_do(margins: list[int], sensitivity: int) -> None:
     found = aligned(np.array(margins, dtype=np.int64), sensitivity)
     assert found.dtype == np.int64
@@ -237,11 +239,12 @@ def test_rates_next_to_one_half_ask_for_too_wide_noise(rate: Fraction) -> None:
         one_shot(rate, 0)
 
 
-def test_the_smallest_rates_that_can_be_written_would_still_have_exact_noise() -> None:
-    rate = Fraction(1, 2**1000)
-    shot = one_shot(rate, 0)
-    assert shot.acceptance(1, bits=1100).lower >= 1 - rate
-    assert shot.epsilon * Fraction(LARGEST_FRACTION_BITS, 1000) <= LARGEST_RATE
+def test_the_smallest_rates_have_exact_noise_and_smaller_ones_are_refused() -> None:
+    shot = one_shot(SMALLEST_ERROR_RATE, 0)
+    assert shot.acceptance(1, bits=1100).lower >= 1 - SMALLEST_ERROR_RATE
+    assert shot.epsilon <= LARGEST_RATE
+    with pytest.raises(ParameterError, match="at least 1e-30"):
+        one_shot(SMALLEST_ERROR_RATE / 2, 0)
 
 
 @pytest.mark.parametrize(("margin", "bits"), [(1.0, 96), ("1", 96), (2**62, 96), (1, 0), (1, 2**20), (1, None)])
@@ -256,3 +259,18 @@ def test_nothing_but_a_louver_error_escapes(miss: object, slack: object, alarm: 
     for arguments in ((miss, slack, alarm, sensitivity), (0.05, slack, None, sensitivity), (miss, 3, alarm, 1)):
         with contextlib.suppress(LouverError):
             assert one_shot(*arguments).acceptance(1, bits=64).upper > Fraction(1, 2)
+
+
+@pytest.mark.parametrize(
+    "margins", [[212.5], 212.5, array("d", [212.5]), deque([212.5]), np.array([212], np.uint8), ["212"], {212}]
+)
+def test_an_error_never_shows_a_margin(margins: object) -> None:
+    with pytest.raises(LouverError) as caught:
+        one_shot(0.05, 10).aligned(margins)  # type: ignore[call-overload]
+    assert "212" not in str(caught.value)
+
+
+def test_margins_past_what_fits_are_clamped_and_not_refused() -> None:
+    test = one_shot(0.05, 10)
+    assert test.aligned([2**70, -(2**70)]).tolist() == [2**62, -(2**62)]  # type: ignore[call-overload]
+    assert test.aligned(2**70) == 2**70

@@ -26,11 +26,12 @@ from itertools import islice, pairwise
 from louver import parameters
 from louver.errors import ParameterError
 from louver.noise.enclosure import Enclosure
+from louver.noise.gradual import same_value
 from louver.privacy.calibrate.certain import decay, narrowed
 
-LARGEST_LEVELS = 256
+LARGEST_LEVELS = 64
 LARGEST_THRESHOLD = 2**128
-RESULT_BITS, LARGEST_RESULT_BITS = 96, 2**16
+RESULT_BITS, LARGEST_RESULT_BITS = 96, 2**12
 NEVER = Fraction(0)
 
 
@@ -64,7 +65,7 @@ def first_failures(
     alive = [Enclosure.of(1, bits)] * len(levels)  # M_{g+1} at the point a_h, for h = 0..g
     for g in range(len(levels) - 1, -1, -1):
         a, last = decays[g], g == len(gaps)
-        move = Enclosure.of(1, bits) if last else 1 - stay(a, decays[g + 1], gaps[g])
+        move = Enclosure.of(1, bits) if last else 1 - same_value(a, decays[g + 1], gaps[g])
         beyond = move * alive[g] / (1 + a)
         yield beyond * _power(a, thresholds[g], coin if last else NEVER)
         ratio = Enclosure.of(1, bits)
@@ -80,12 +81,6 @@ def _power(base: Enclosure, exponent: int, coin: Fraction) -> Enclosure:
     if not coin:
         return base**exponent
     return base ** (exponent - 1) * (base * (1 - coin) + coin)
-
-
-def stay(a: Enclosure, b: Enclosure, gap: Enclosure) -> Enclosure:
-    """The probability w that the noise of decay a equals that of the next clearer level, of decay b = a * gap."""
-    step = (1 - a) / (1 - b)
-    return gap * step * step
 
 
 def _checked(levels: Iterable[object], thresholds: Iterable[object]) -> tuple[list[Fraction], list[int]]:

@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from louver import parameters
 from louver.errors import ParameterError, PromiseError
 from louver.noise.enclosure import Enclosure, ln
+from louver.noise.gradual import LARGEST_LEVEL_RATE
 from louver.noise.laplace import SMALLEST_RATE
 from louver.privacy.calibrate import chain
 from louver.privacy.calibrate.certain import (
@@ -42,7 +43,7 @@ from louver.privacy.calibrate.certain import (
 from louver.privacy.calibrate.ladder import LARGEST_SPAN, geometric, short
 from louver.privacy.calibrate.oneshot import OneShot, aligned, one_shot
 
-LARGEST_LEVELS = 64
+LARGEST_LEVELS = 32
 SMALLEST_SPAN = Fraction(11, 10)
 SCALE_STEP = Fraction(1, 2**16)
 
@@ -116,6 +117,8 @@ def grid_levels(
         share = Fraction(1)
     last = one_shot(miss * share, slack, alarm * share, sensitivity)
     ladder = geometric(short(last.epsilon / ratio), last.epsilon, size) if size > 1 else [last.epsilon]
+    if last.epsilon > LARGEST_LEVEL_RATE:
+        raise ParameterError("slack and error rates ask for almost no noise; take more slack or larger error rates.")
     if ladder[0] < SMALLEST_RATE:
         raise ParameterError("slack and span together ask for noise too wide to draw exactly; lower the span.")
     misses = side(miss, miss * share, 2 - last.boundary, 1 - last.coin)

@@ -77,7 +77,7 @@ class OneShot:
     def acceptance(self, margin: int, bits: int = 96) -> Enclosure:
         """The probability that a key with this margin is accepted, to 2**-bits."""
         margin = parameters.integer("margin", margin, -LARGEST_MARGIN, LARGEST_MARGIN)
-        bits = parameters.integer("bits", bits, 1, 2**16)
+        bits = parameters.integer("bits", bits, 1, 2**12)
         seen = self.aligned(margin)
         return narrowed(lambda working: acceptance(seen, self.epsilon, self.cut, working), bits)
 
@@ -100,11 +100,7 @@ def aligned(margin: int, sensitivity: int) -> int: ...
 def aligned(margin: NDArray[np.int64], sensitivity: int) -> NDArray[np.int64]: ...
 def aligned(margin: int | NDArray[np.int64], sensitivity: int) -> int | NDArray[np.int64]:
     """The margin in units of the sensitivity, rounded up: positive iff the margin is, and with sensitivity 1."""
-    exact: int | NDArray[np.int64]
-    if isinstance(margin, np.ndarray | list | tuple):
-        exact = parameters.integers("The margins", margin)
-    else:
-        exact = parameters.integer("The margin", margin, -LARGEST_MARGIN, LARGEST_MARGIN)
+    exact = margin if isinstance(margin, int) else parameters.integers("The margins", margin)
     # -(-exact // sensitivity) would overflow at the most negative integer.
     return exact // sensitivity + (exact % sensitivity != 0)
 
