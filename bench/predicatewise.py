@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import random
 import sys
-import time
 from collections.abc import Callable
 from fractions import Fraction
 
+from bench.clock import seconds
 from louver.privacy.predicatewise import Charge, ExPost, Peak, largest_total, spent
 from louver.privacy.ranges import Among, Between, Range
 from louver.privacy.scope import Scope
@@ -87,19 +87,10 @@ def edges(charges: list[Charge]) -> list[int]:
     ]
 
 
-def timed(work: Callable[[], object], repeats: int = 3) -> float:
-    best = float("inf")
-    for _ in range(repeats):
-        start = time.perf_counter()
-        work()
-        best = min(best, time.perf_counter() - start)
-    return best
-
-
 def report(name: str, charges: list[Charge], work: Callable[[], Peak | ExPost]) -> None:
     ends = edges(charges)
-    floor = timed(lambda: sorted(ends))
-    taken = timed(work)
+    floor = seconds(lambda: sorted(ends))
+    taken = seconds(work)
     print(f"{name:44} {len(charges):>7,} {taken * 1000:>9.0f} ms {floor * 1000:>7.1f} ms {taken / floor:>8.0f}")
 
 

@@ -20,7 +20,7 @@ from louver import noise, privacy
 from louver.errors import LouverError
 from louver.noise import idealised
 from louver.privacy import calibrate
-from tests.noise.misuse import NOT_COUNTS, NOT_NUMBERS
+from tests.misuse import NOT_COUNTS, NOT_NUMBERS
 
 CALLS = 300_000
 

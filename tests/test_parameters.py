@@ -10,7 +10,7 @@ from hypothesis import given
 
 from louver import parameters
 from louver.errors import LouverError, ParameterError
-from tests.noise.misuse import NOT_COUNTS, NOT_NUMBERS, anything
+from tests.misuse import NOT_COUNTS, NOT_NUMBERS, anything
 
 
 def test_numbers_of_every_kind_become_the_same_exact_fraction() -> None:

@@ -10,8 +10,8 @@ from louver.noise import bernoulli, bernoulli_exp
 from louver.noise.bits import SYSTEM
 from louver.noise.coins import enclosed_bernoulli
 from louver.noise.enclosure import exp
+from tests.misuse import NOT_COUNTS, NOT_NUMBERS
 from tests.noise.laws import assert_follows, assert_rejects, coin
-from tests.noise.misuse import NOT_COUNTS, NOT_NUMBERS
 
 DRAWS = 400_000
 

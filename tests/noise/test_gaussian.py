@@ -24,9 +24,9 @@ from louver.noise.gaussian import (
     _zigzag_law,
     reaches_square,
 )
+from tests.misuse import NOT_COUNTS, NOT_POSITIVE, anything
 from tests.noise import laws
 from tests.noise.laws import FALSE_ALARM, assert_follows, assert_rejects, coin, same_law
-from tests.noise.misuse import NOT_COUNTS, NOT_POSITIVE, anything
 
 DRAWS = 300_000
 SWITCH = Fraction(_LARGEST_TABLE_VARIANCE)

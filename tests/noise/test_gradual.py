@@ -13,9 +13,9 @@ from louver.noise import clearer, levels
 from louver.noise.bits import SYSTEM
 from louver.noise.enclosure import exp
 from louver.noise.gradual import _coins, beyond, opposite_side, same_value, stay_at_zero
+from tests.misuse import NOT_COUNTS, NOT_POSITIVE
 from tests.noise import laws
 from tests.noise.laws import FALSE_ALARM, assert_follows, assert_rejects, same_law
-from tests.noise.misuse import NOT_COUNTS, NOT_POSITIVE
 
 RATES = [Fraction(1, 20), Fraction(1, 5), Fraction(4, 5), Fraction(2)]
 DRAWS = 1_000_000

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from louver.errors import LouverError
 from louver.noise import Grid
-from tests.noise.misuse import NOT_NUMBERS, NOT_POSITIVE, anything
+from tests.misuse import NOT_NUMBERS, NOT_POSITIVE, anything
 
 HALF = Fraction(1, 2)
 EXTREMES = [

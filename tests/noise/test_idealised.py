@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 import louver.noise
 from louver.errors import LouverError
 from louver.noise.idealised import Idealised, clearer, laplace
+from tests.misuse import NOT_COUNTS, NOT_POSITIVE, anything
 from tests.noise.laws import FALSE_ALARM, Law, assert_follows, assert_rejects, coin, same_law
-from tests.noise.misuse import NOT_COUNTS, NOT_POSITIVE, anything
 
 DRAWS = 300_000
 PAIRS = [(Fraction(1, 5), Fraction(4, 5)), (Fraction(1, 2), Fraction(1)), (Fraction(3, 10), Fraction(5, 4))]

@@ -12,9 +12,9 @@ from louver.errors import LouverError
 from louver.noise import discrete_laplace, geometric
 from louver.noise.enclosure import Enclosure, exp
 from louver.noise.laplace import SMALLEST_RATE, _digit_law, _signed_top_law, _split, _top_law
+from tests.misuse import NOT_COUNTS, NOT_POSITIVE
 from tests.noise import laws
 from tests.noise.laws import assert_follows, assert_rejects
-from tests.noise.misuse import NOT_COUNTS, NOT_POSITIVE
 
 DRAWS = 1_000_000
 RATES = [Fraction(5), Fraction(5, 2), Fraction(1), Fraction(7, 20), Fraction(1, 10), Fraction(1, 100)]

@@ -30,9 +30,9 @@ from louver.noise.lattice import (
     _rising,
     _zigzag_law,
 )
+from tests.misuse import NOT_COUNTS, NOT_POSITIVE, anything
 from tests.noise import laws
 from tests.noise.laws import FALSE_ALARM, Law, assert_follows, assert_rejects, same_law
-from tests.noise.misuse import NOT_COUNTS, NOT_POSITIVE, anything
 
 DRAWS = 200_000
 Vector = tuple[int, ...]

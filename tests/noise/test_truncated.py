@@ -25,9 +25,9 @@ from louver.noise.truncated import (
     _tail,
     acceptance,
 )
+from tests.misuse import NOT_COUNTS, NOT_NUMBERS, NOT_POSITIVE, anything
 from tests.noise import laws
 from tests.noise.laws import FALSE_ALARM, Law, assert_follows, assert_rejects, coin, same_law
-from tests.noise.misuse import NOT_COUNTS, NOT_NUMBERS, NOT_POSITIVE, anything
 
 DRAWS = 200_000
 HALF = Fraction(1, 2)

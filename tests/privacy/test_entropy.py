@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from louver.errors import LouverError
 from louver.privacy.entropy import MinEntropy, beliefs, min_entropy, pivots, published_min_entropy
-from tests.noise.misuse import NOT_COUNTS, NOT_NUMBERS, anything
+from tests.misuse import NOT_COUNTS, NOT_NUMBERS, anything
 
 Floats = NDArray[np.float64]
 # What rounding may leave between value and lower at these sizes and prices.

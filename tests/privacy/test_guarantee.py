@@ -4,7 +4,6 @@ import itertools
 import math
 import subprocess
 import sys
-from collections.abc import Callable
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from typing import Any
@@ -18,6 +17,7 @@ from scipy import special
 from louver.errors import LouverError, ParameterError
 from louver.parameters import LARGEST_COUNT
 from louver.privacy.guarantee import Approximate, Guarantee, Pure, ZeroConcentrated, compose
+from tests.misuse import assert_made_or_refused
 
 HALF = Fraction(1, 2)
 PRICES = st.fractions(0, 50, max_denominator=10**9)
@@ -39,17 +39,6 @@ def gaussian_log_delta(epsilon: float, rho: float) -> float:
     shift = math.sqrt(2 * rho)
     near, far = special.log_ndtr(shift / 2 - epsilon / shift), special.log_ndtr(-shift / 2 - epsilon / shift)
     return float(near + np.log1p(-np.exp(epsilon + far - near)))
-
-
-def assert_made_or_refused(attempt: Callable[[], object]) -> None:
-    """Any error but a LouverError comes through and fails the test."""
-    said = "."
-    try:
-        attempt()
-    except LouverError as refusal:
-        said = str(refusal)
-    assert said.endswith(".")
-    assert len(said) < 1000
 
 
 @settings(deadline=None)

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -8,8 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from louver.errors import LouverError, ParameterError
+from louver.errors import ParameterError
 from louver.privacy.unit import LONGEST_NAME, MOST_COLUMNS, Unit, column_name
+from tests.misuse import assert_made_or_refused
 
 NAMES = st.text(min_size=1, max_size=12).filter(
     lambda name: name.isprintable() and name == name.strip() and not any(mark in name for mark in ",()")
@@ -31,17 +31,6 @@ JUNK = st.one_of(
     st.builds(object),
     st.just(np.float64("nan")),
 )
-
-
-def assert_made_or_refused(attempt: Callable[[], object]) -> None:
-    """Any error but a LouverError comes through and fails the test."""
-    said = "."
-    try:
-        attempt()
-    except LouverError as refusal:
-        said = str(refusal)
-    assert said.endswith(".")
-    assert len(said) < 1000
 
 
 def test_a_row_unit_says_that_it_protects_a_row_and_not_a_person() -> None:

@@ -14,7 +14,7 @@ from louver.errors import LouverError, ParameterError
 from louver.noise.enclosure import Enclosure, exp
 from louver.privacy.calibrate import failure_probability
 from louver.privacy.calibrate.chain import first_failures
-from tests.noise.misuse import NOT_COUNTS, NOT_POSITIVE, anything
+from tests.misuse import NOT_COUNTS, NOT_POSITIVE, anything
 from tests.privacy.calibrate.brute import convolved_failures, simulated_chain
 
 # A true law leaves the band of 6 standard errors with probability 2e-9.

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from louver.errors import LouverError, ParameterError, PromiseError
 from louver.privacy.calibrate import LevelGrid, failure_probability, grid_levels, one_shot, tslm
 from louver.privacy.calibrate.grid import SCALE_STEP, Side, side
-from tests.noise.misuse import NOT_COUNTS, NOT_NUMBERS, anything
+from tests.misuse import NOT_COUNTS, NOT_NUMBERS, anything
 from tests.privacy.calibrate.brute import convolved_failures, simulated_chain
 
 # A true law leaves the band of 6 standard errors with probability 2e-9.

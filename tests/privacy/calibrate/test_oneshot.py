@@ -20,7 +20,7 @@ from louver.noise.laplace import LARGEST_RATE
 from louver.parameters import SMALLEST_ERROR_RATE
 from louver.privacy.calibrate import OneShot, one_shot
 from louver.privacy.calibrate.oneshot import LARGEST_SLACK, aligned, reach
-from tests.noise.misuse import NOT_COUNTS, NOT_NUMBERS, anything
+from tests.misuse import NOT_COUNTS, NOT_NUMBERS, anything
 
 TWENTIETH = Fraction(1, 20)
 

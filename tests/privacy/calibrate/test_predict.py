@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from louver.errors import LouverError, ParameterError
 from louver.privacy.calibrate import predict_fresh, predict_gradual
 from louver.privacy.calibrate.predict import Floats
-from tests.noise.misuse import NOT_NUMBERS, NOT_POSITIVE, anything
+from tests.misuse import NOT_NUMBERS, NOT_POSITIVE, anything
 
 # A true law leaves the band of 6 standard errors with probability 2e-9.
 STANDARD_ERRORS = 6

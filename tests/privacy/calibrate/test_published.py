@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from louver.errors import LouverError, ParameterError
 from louver.noise.enclosure import exp
 from louver.privacy.calibrate import mim_shift, mim_shift_in_text, one_shot, ppwlm, tslm
-from tests.noise.misuse import NOT_NUMBERS, NOT_POSITIVE, anything
+from tests.misuse import NOT_NUMBERS, NOT_POSITIVE, anything
 
 rates = st.fractions(Fraction(1, 10**6), Fraction(499, 1000), max_denominator=10**6)
 widths = st.fractions(Fraction(1, 100), 10**4, max_denominator=100)

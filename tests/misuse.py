@@ -1,13 +1,16 @@
-"""What callers pass by mistake, for the tests that each public function answers with a LouverError."""
+"""What callers pass by mistake, and the check that it is answered with one sentence."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
 from hypothesis import strategies as st
+
+from louver.errors import LouverError
 
 
 class Thing:
@@ -61,3 +64,14 @@ anything = st.one_of(
     st.lists(st.integers(), max_size=3),
     st.sampled_from(NOT_COUNTS),
 )
+
+
+def assert_made_or_refused(attempt: Callable[[], object]) -> None:
+    """Any error but a LouverError comes through and fails the test."""
+    said = "."
+    try:
+        attempt()
+    except LouverError as refusal:
+        said = str(refusal)
+    assert said.endswith(".")
+    assert len(said) < 1000
