@@ -66,7 +66,11 @@ def main() -> None:
         report("all distinct, up to 3", all_distinct(keys, 3.0))
     for keys in (300, 1_000_000):
         report("all distinct, up to 0.1", all_distinct(keys, 0.1))
-    report("4 levels, 4 weights", levels(100_000, 4), np.random.default_rng(3).choice([1.0, 2.0, 3.0, 5.0], 100_000))
+    report(
+        "4 levels, 4 weights",
+        levels(100_000, 4),
+        np.random.default_rng(3).choice(np.array([1.0, 2.0, 3.0, 5.0]), 100_000),
+    )
     for keys in (1_000, 100_000):
         report("all distinct, up to 3, distinct weights", all_distinct(keys, 3.0), weights(keys))
     print()

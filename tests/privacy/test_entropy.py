@@ -27,9 +27,9 @@ LAWS: dict[str, Callable[[np.random.Generator, int], Floats]] = {
     "uniform to 3": lambda dice, keys: dice.uniform(0, 3, keys),
     "uniform to 0.3": lambda dice, keys: dice.uniform(0, 0.3, keys),
     "log-uniform": lambda dice, keys: 10 ** dice.uniform(-4, 1, keys),
-    "four levels": lambda dice, keys: dice.choice([0.1, 0.5, 1.0, 2.0], keys),
+    "four levels": lambda dice, keys: dice.choice(np.array([0.1, 0.5, 1.0, 2.0]), keys),
     "levels at random": lambda dice, keys: dice.choice(10 ** dice.uniform(-2, 0.5, 4), keys),
-    "nothing or all": lambda dice, keys: dice.choice([0.0, 0.5, 20.0], keys),
+    "nothing or all": lambda dice, keys: dice.choice(np.array([0.0, 0.5, 20.0]), keys),
     "nearly equal": lambda dice, keys: 1 + dice.uniform(0, 1e-3, keys),
     "nearly nothing": lambda dice, keys: dice.uniform(0, 1e-12, keys),
 }
@@ -42,7 +42,9 @@ def instances(count: int, most_keys: int, seed: int) -> list[tuple[Floats, Float
     found = []
     for number in range(count):
         prices = laws[number % len(laws)](dice, int(dice.integers(2, most_keys + 1)))
-        prior = dice.dirichlet(np.ones(prices.size)) if number % 2 else dice.choice([1.0, 2.0, 3.0], prices.size)
+        prior = (
+            dice.dirichlet(np.ones(prices.size)) if number % 2 else dice.choice(np.array([1.0, 2.0, 3.0]), prices.size)
+        )
         found.append((prices, prior))
     return found
 

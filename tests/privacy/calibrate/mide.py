@@ -19,7 +19,7 @@ def missed_by_dppwlm(
 ) -> float:
     """The share of keys missed when every count lies just above its threshold; α = 1."""
     last = math.log(steps / (2 * miss_rate))
-    plan = list(np.geomspace(first, last, steps))
+    plan: list[float] = np.geomspace(first, last, steps).tolist()
     plan[-1] = last
     level, shift = first, math.log(steps / (2 * miss_rate)) / first
     noise = dice.laplace(size=keys) / first
