@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import importlib
 import re
 import subprocess
 import sys
@@ -67,3 +69,27 @@ def test_figures_in_documents_name_a_command_that_exists() -> None:
     for document in DOCUMENTS:
         for bench in re.findall(r"script/bench ([a-z]\w*)", document.read_text()):
             assert (ROOT / "bench" / f"{bench}.py").exists(), f"{document.relative_to(ROOT)} names bench {bench}"
+
+
+def test_code_that_documents_name_exists() -> None:
+    """A page that explains why something is private must speak of code that is there."""
+    for document in DOCUMENTS:
+        for name in re.findall(r"`(louver(?:\.\w+)+)`", document.read_text()):
+            assert resolves(name), f"{document.relative_to(ROOT)} names {name}"
+    assert not resolves("louver.noise.tables.Inverson")
+
+
+def resolves(name: str) -> bool:
+    """Whether the longest importable part of a dotted name has the rest as attributes."""
+    parts = name.split(".")
+    for length in range(len(parts), 0, -1):
+        try:
+            found = importlib.import_module(".".join(parts[:length]))
+        except ModuleNotFoundError:
+            continue
+        try:
+            functools.reduce(getattr, parts[length:], found)
+        except AttributeError:
+            return False
+        return True
+    return False
