@@ -1,12 +1,12 @@
-"""Which rooms hold more devices than their limit? On your own files, with a promise you choose.
+"""Which rooms hold more devices than their limit? On your own files, with a promise and a budget you choose.
 
 presence.csv has columns device, room: one row for each device in a room. rooms.csv has columns room, limit: the public
-list of rooms to ask about. Room names must match exactly; rows of rooms that are not listed are ignored. Without files,
-the invented building that comes with Louver is used.
+list of rooms to ask about. Room names must match exactly; rows of rooms that are not listed are ignored, and a device
+counts once in a room. Without files, the invented building that comes with Louver is used.
 
-Printed is only what may be published: the price, the promise and the flagged rooms. No budget is kept: every run spends
-the price again. What is wrong in rooms.csv, which is public, is named; what is wrong in single rows of presence.csv,
-which is private, is not: such rows are left out.
+Printed is only what may be published: the price, the promise, the flagged rooms and what remains. The budget is kept in
+a ledger: every run pays from it, and is refused when it is used up. What is wrong in rooms.csv, which is public, is
+named; what is wrong in single rows of presence.csv, which is private, is not: such rows are left out.
 """
 
 from __future__ import annotations
@@ -15,50 +15,58 @@ import argparse
 import csv
 import math
 import sys
-from collections import Counter
-from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 
-import numpy as np
-
 import louver
-from louver.noise import reaches
-from louver.privacy import one_shot
+from louver.decide import OneShotCounts
+from louver.ledger import Cap, Ledger
+from louver.privacy import Unit, largest_total
+from louver.source import Table
+from louver.steward import Steward
 
 BUILDING = Path(louver.__file__).parent / "cli" / "building"
-
-
-class FileError(louver.LouverError):
-    """A file that cannot be used."""
-
-    exit_code = 4
+PRESENCE = Unit("device", "room")
 
 
 def main(arguments: list[str] | None = None) -> int:
     chosen = parse(arguments)
     try:
-        test = one_shot(miss_rate=chosen.miss_rate, slack=chosen.slack)
         limits = read_limits(chosen.rooms)
-        pairs = {(row["device"], row["room"]) for row in read(chosen.presence, ("device", "room"))}
+        plan = OneShotCounts("room", limits, unit=PRESENCE, miss_rate=chosen.miss_rate, slack=chosen.slack)
+        table = Table(chosen.presence, dataset=chosen.dataset, unit=PRESENCE)
+        with opened(chosen.ledger, table, chosen.cap) as ledger:
+            release = Steward(table, ledger).run(plan)
+            left = math.floor(ledger.remaining() * 10_000) / 10_000
     except louver.LouverError as error:
         print(error, file=sys.stderr)
         return error.exit_code
-    devices = Counter(room for _, room in pairs)
-    margins = np.array([devices[room] - limit for room, limit in limits.items()], dtype=np.int64)
-    flagged = reaches(test.aligned(margins), test.epsilon, test.cut)
-    price = math.ceil(test.epsilon * 10_000) / 10_000  # rounded up: never less than what is paid
+    price = math.ceil(largest_total(plan.worst).price * 10_000) / 10_000  # rounded up: never less than what is paid
     print(f"price: epsilon {price:.4f} for one device's presence in one room")
-    print(f"promise: misses and false alarms at most {float(chosen.miss_rate):g} for each room, slack {chosen.slack}")
-    print("flagged:", ", ".join(room for room, over in zip(limits, flagged, strict=True) if over) or "none")
+    print(f"promise: {release.promise}")
+    print("flagged:", ", ".join(release.answer["flagged"]) or "none")
+    print(f"remaining: epsilon {left:.4f} in {chosen.ledger}")
     return 0
+
+
+def opened(path: Path, table: Table, cap: Fraction) -> Ledger:
+    """The ledger of these rows, made on first use."""
+    if path.exists():
+        return Ledger.open(path)
+    ledger, tokens = Ledger.create(path, dataset=table.dataset, unit=table.unit, caps=[Cap(epsilon=cap)])
+    for name, token in tokens.items():
+        print(f"made {path}; keep the token of its {name}, which is shown only now: {token}")
+    return ledger
 
 
 def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="*", type=Path, metavar="FILE", help="presence.csv and rooms.csv")
-    parser.add_argument("--miss-rate", type=rate, default=Fraction(1, 20), help="largest miss rate, 0.05 by default")
+    parser.add_argument("--miss-rate", type=number, default=Fraction(1, 20), help="largest miss rate, 0.05 by default")
     parser.add_argument("--slack", type=int, default=10, help="so far below the limit either may happen; 10 by default")
+    parser.add_argument("--ledger", type=Path, default=Path("which_rooms.ledger"), help="where the budget is kept")
+    parser.add_argument("--cap", type=number, default=Fraction(1), help="the budget of a new ledger, 1 by default")
+    parser.add_argument("--dataset", default="which rooms", help="the name of these rows, which the ledger keeps")
     chosen = parser.parse_args(arguments)
     if len(chosen.files) not in (0, 2):
         parser.error("give both files, presence.csv and rooms.csv, or none")
@@ -66,7 +74,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     return chosen
 
 
-def rate(text: str) -> Fraction:
+def number(text: str) -> Fraction:
     try:
         return Fraction(text)
     except (ValueError, ZeroDivisionError):
@@ -75,29 +83,25 @@ def rate(text: str) -> Fraction:
 
 def read_limits(path: Path) -> dict[str, int]:
     limits: dict[str, int] = {}
-    for line, row in enumerate(read(path, ("room", "limit")), start=2):
-        if not row["limit"].isdecimal() or len(row["limit"]) > 9:
-            raise FileError(f"{path}, line {line}: the limit {row['limit']!r} must be a whole number.")
-        if row["room"] in limits:
-            raise FileError(f"{path}, line {line}: room {row['room']!r} is listed twice.")
-        limits[row["room"]] = int(row["limit"])
-    if not limits:
-        raise FileError(f"{path} lists no room, so there is nothing to ask about.")
-    return limits
-
-
-def read(path: Path, columns: tuple[str, str]) -> Iterator[dict[str, str]]:
     try:
         with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
             rows = csv.DictReader(file)
-            missing = [column for column in columns if column not in (rows.fieldnames or ())]
-            if missing:
-                raise FileError(f"{path} needs a first line with the columns {' and '.join(columns)}, split by commas.")
-            yield from (row for row in rows if all(row[column] for column in columns))
+            if not {"room", "limit"} <= set(rows.fieldnames or ()):
+                raise louver.DataError(f"{path} needs a first line with the columns room and limit, split by commas.")
+            for line, row in enumerate(rows, start=2):
+                room, limit = row["room"] or "", row["limit"] or ""
+                if not limit.isdecimal() or len(limit) > 9:
+                    raise louver.DataError(f"{path}, line {line}: the limit {limit!r} must be a whole number.")
+                if room in limits:
+                    raise louver.DataError(f"{path}, line {line}: room {room!r} is listed twice.")
+                limits[room] = int(limit)
     except OSError as error:
-        raise FileError(f"{path} cannot be read: {error.strerror}.") from None
+        raise louver.DataError(f"{path} cannot be read: {error.strerror}.") from None
     except csv.Error:
-        raise FileError(f"{path} is no CSV file.") from None
+        raise louver.DataError(f"{path} is no CSV file.") from None
+    if not limits:
+        raise louver.DataError(f"{path} lists no room, so there is nothing to ask about.")
+    return limits
 
 
 if __name__ == "__main__":

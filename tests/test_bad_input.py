@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from louver import noise, privacy
+from louver import decide, noise, privacy, source
 from louver.errors import LouverError
 from louver.noise import idealised
 from louver.privacy import calibrate
@@ -76,6 +76,10 @@ RIGHT: dict[str, list[object]] = {
     "keep": ["higher", "lower"],
     "column": ["room", "day", "hour"],
     "wrong": [-1, None, "x", 2.5],
+    "unit": [privacy.Unit.row(), privacy.Unit("room")],
+    "limits": [{"a": 3}, {"a": 0, "b": 10**6}],
+    "keys": [["a"], ("a", "b")],
+    "path": ["rows.csv", "rows.parquet"],
 }
 
 
@@ -119,6 +123,19 @@ CALLABLES: list[tuple[Callable[..., object], tuple[str, ...]]] = [
     (privacy.Among, ("column",)),
     (lambda kept, price: privacy.Charge(privacy.Scope({"room": kept}), price), ("column", "alpha")),
     (calibrate.ppwlm, ("error rate", "alpha", "rate", "steps")),
+    (privacy.Subspace, ("alpha", "delta", "column")),
+    (lambda path, name, unit: source.Table(path, dataset=name, unit=unit), ("path", "column", "unit")),
+    (lambda by, keys, bound: source.Counts(by, keys, None, bound), ("column", "keys", "size")),
+    (
+        lambda by, limits, unit, miss, slack: decide.OneShotCounts(by, limits, unit=unit, miss_rate=miss, slack=slack),
+        ("column", "limits", "unit", "error rate", "slack"),
+    ),
+    (
+        lambda by, limits, unit, levels: decide.GradualCounts(
+            by, limits, unit=unit, miss_rate=0.05, slack=3, levels=levels
+        ),
+        ("column", "limits", "unit", "steps"),
+    ),
 ]
 
 

@@ -13,32 +13,52 @@ PRESENCE = "device,room\n" + "".join(f"d{number},hall\n" for number in range(300
 ROOMS = "room,limit\nhall,100\nattic,200\n"
 
 
-def run(name: str, *arguments: object) -> subprocess.CompletedProcess[str]:
+def run(name: str, folder: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, str(EXAMPLES / name), *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=120)
 
 
-def which_rooms(folder: Path, presence: str | bytes, rooms: str | bytes) -> subprocess.CompletedProcess[str]:
+def which_rooms(
+    folder: Path, presence: str | bytes, rooms: str | bytes, *arguments: object
+) -> subprocess.CompletedProcess[str]:
     paths = folder / "presence.csv", folder / "rooms.csv"
     for path, text in zip(paths, (presence, rooms), strict=True):
         path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    return run("which_rooms.py", *paths)
+    return run("which_rooms.py", folder, *paths, *arguments)
 
 
 @pytest.mark.parametrize("name", sorted(path.name for path in EXAMPLES.glob("*.py")))
-def test_the_example_runs_without_arguments(name: str) -> None:
-    done = run(name)
+def test_the_example_runs_without_arguments(name: str, tmp_path: Path) -> None:
+    done = run(name, tmp_path)
     assert done.returncode == 0, done.stderr
     assert done.stdout
     assert not done.stderr
 
 
 def test_which_rooms_reads_files_of_ones_own(tmp_path: Path) -> None:
-    for presence, rooms in ((PRESENCE, ROOMS), ("\ufeff" + PRESENCE, "\ufeff" + ROOMS)):
-        done = which_rooms(tmp_path, presence, rooms)
+    plain, marked = which_rooms(tmp_path, PRESENCE, ROOMS), which_rooms(tmp_path, "\ufeff" + PRESENCE, "\ufeff" + ROOMS)
+    for done in (plain, marked):
         # 200 over and 200 below: wrong with probability under 1e-30.
         assert "flagged: hall\n" in done.stdout
         assert "price: epsilon 0.4148" in done.stdout
+    assert "remaining: epsilon 0.1704 in which_rooms.ledger" in marked.stdout
+
+
+def test_which_rooms_is_refused_when_the_budget_is_used_up(tmp_path: Path) -> None:
+    first = which_rooms(tmp_path, PRESENCE, ROOMS, "--ledger", "mine.ledger", "--cap", "0.5")
+    assert "keep the token of its owner" in first.stdout
+    assert (tmp_path / "mine.ledger").exists()
+    refused = which_rooms(tmp_path, PRESENCE, ROOMS, "--ledger", "mine.ledger")
+    assert (refused.returncode, refused.stdout) == (3, "")
+    assert "What would fit: a miss rate of" in refused.stderr
+    for other in (["--dataset", "another"], ["--cap", "many"]):
+        assert which_rooms(tmp_path, PRESENCE, ROOMS, "--ledger", "mine.ledger", *other).returncode == 2
+
+
+def test_a_device_counts_once_in_a_room(tmp_path: Path) -> None:
+    # 300 times the same device is 99 below the limit: flagged with probability under 1e-15.
+    done = which_rooms(tmp_path, "device,room\n" + "d,hall\n" * 300, ROOMS)
+    assert "flagged: none\n" in done.stdout
 
 
 @pytest.mark.parametrize("presence", [PRESENCE + "\n,\nx\ny,hall,z\n", PRESENCE.encode() + b"\xe9,\xe9\n"])
@@ -51,11 +71,12 @@ def test_odd_private_rows_are_left_out_in_silence(tmp_path: Path, presence: str 
 @pytest.mark.parametrize(
     ("presence", "rooms", "said"),
     [
-        ("", ROOMS, "columns device and room"),
-        ("room;device\n", ROOMS, "columns device and room"),
+        ("", ROOMS, "names of its columns"),
+        ("room;device\n", ROOMS, "has no column 'room'"),
         (ROOMS, PRESENCE, "columns room and limit"),
         (PRESENCE, "", "columns room and limit"),
         (PRESENCE, "room,limit\n", "nothing to ask about"),
+        (PRESENCE, ROOMS + "den\n", "line 4: the limit '' must be a whole number"),
         (PRESENCE, ROOMS + "hall,9\n", "listed twice"),
         (PRESENCE, ROOMS + "den,many\n", "line 4: the limit 'many' must be a whole number"),
         (PRESENCE, ROOMS + "den,1.5\n", "must be a whole number"),
@@ -66,17 +87,17 @@ def test_odd_private_rows_are_left_out_in_silence(tmp_path: Path, presence: str 
 def test_a_file_that_cannot_be_used_gets_one_sentence(tmp_path: Path, presence: str, rooms: str, said: str) -> None:
     done = which_rooms(tmp_path, presence, rooms)
     assert done.returncode == 4
-    assert done.stdout == ""
+    assert "flagged" not in done.stdout
     assert said in done.stderr
     assert done.stderr.count("\n") == 1
 
 
 def test_missing_files_and_wrong_promises_get_one_sentence(tmp_path: Path) -> None:
-    missing = run("which_rooms.py", tmp_path / "none.csv", tmp_path / "none.csv")
+    missing = run("which_rooms.py", tmp_path, tmp_path / "none.csv", tmp_path / "none.csv")
     assert (missing.returncode, missing.stderr.count("\n")) == (4, 1)
     assert "No such file" in missing.stderr
-    impossible = run("which_rooms.py", "--miss-rate", "0")
+    impossible = run("which_rooms.py", tmp_path, "--miss-rate", "0")
     assert impossible.returncode == 2
     assert impossible.stderr.startswith("miss_rate must be greater than 0")
     for wrong in (["one.csv"], ["--miss-rate", "5%"], ["--miss-rate", "1/0"]):
-        assert run("which_rooms.py", *wrong).returncode == 2
+        assert run("which_rooms.py", tmp_path, *wrong).returncode == 2

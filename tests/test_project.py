@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import louver
-from louver import noise, privacy
+from louver import decide, ledger, noise, privacy, source, steward
 from louver.cli import COMMANDS
 
 ROOT = Path(__file__).parent.parent
@@ -32,11 +32,24 @@ def loaded_after(statement: str) -> set[str]:
 
 
 def test_importing_louver_loads_nothing_heavy() -> None:
-    assert not loaded_after("import louver") & {"numpy", "scipy", "dp_accounting", "decimal", "argparse"}
+    assert not loaded_after("import louver") & {
+        "numpy",
+        "duckdb",
+        "sqlite3",
+        "scipy",
+        "dp_accounting",
+        "decimal",
+        "argparse",
+    }
 
 
 def test_the_rooms_load_no_optional_dependency() -> None:
-    assert not loaded_after("import louver.noise, louver.privacy") & {"scipy", "dp_accounting"}
+    rooms = ", ".join(f"louver.{room}" for room in louver._ROOMS)
+    assert not loaded_after(f"import {rooms}") & {"scipy", "dp_accounting", "psycopg", "pandas", "pyarrow"}
+
+
+def test_only_the_steward_loads_the_engine() -> None:
+    assert "duckdb" not in loaded_after("import louver.decide, louver.ledger, louver.source")
 
 
 def test_a_room_is_loaded_when_it_is_first_used() -> None:
@@ -46,7 +59,7 @@ def test_a_room_is_loaded_when_it_is_first_used() -> None:
     assert set(louver.__all__) == set(dir(louver))
 
 
-@pytest.mark.parametrize("room", [noise, privacy])
+@pytest.mark.parametrize("room", [decide, ledger, noise, privacy, source, steward])
 def test_every_public_name_is_documented(room: object) -> None:
     name = room.__name__.removeprefix("louver.")  # type: ignore[attr-defined]
     reference = (ROOT / "docs" / "reference" / f"{name}.md").read_text()

@@ -16,11 +16,19 @@ def test_the_demo_prints_price_promise_and_answer(capsys: pytest.CaptureFixture[
     assert cli.main(["demo"]) == 0
     shown = capsys.readouterr().out
     assert "one row, not one person" in shown
-    assert "missed with a probability of at most 1 in 20" in shown
+    assert "is missed in at most 1 of 20 cases" in shown
     assert "epsilon 0.4148 for a device in a room" in shown
     assert "pays 0.5117" in shown
     assert "at most 60.3% sure" in shown
     assert shown.count("with probability 0.050000 by computation") == 2
+
+
+def test_the_demo_pays_twice_and_is_refused_the_third_time(capsys: pytest.CaptureFixture[str]) -> None:
+    cli.main(["demo"])
+    shown = " ".join(capsys.readouterr().out.split())
+    assert shown.count("charged 0.4148") == 2
+    assert shown.index("0.5852 remains") < shown.index("0.1704 remains") < shown.index("refused The budget")
+    assert "What would fit: a miss rate of 0.2; or a slack of 26." in shown
 
 
 def test_the_demo_flags_what_is_far_over_and_not_what_is_far_below(capsys: pytest.CaptureFixture[str]) -> None:
@@ -32,9 +40,10 @@ def test_the_demo_flags_what_is_far_over_and_not_what_is_far_below(capsys: pytes
     assert "Lobby" not in flagged[1]
 
 
-def test_a_price_is_shown_rounded_up() -> None:
+def test_a_price_is_shown_rounded_up_and_what_remains_rounded_down() -> None:
     assert demo._up(Fraction(1, 3)) == "0.3334"
     assert demo._up(Fraction(1, 2)) == "0.5000"
+    assert demo._down(Fraction(2, 3)) == "0.6666"
 
 
 def test_an_error_is_one_sentence_and_its_exit_code(
@@ -82,7 +91,7 @@ def test_an_interrupt_is_quiet(monkeypatch: pytest.MonkeyPatch, capsys: pytest.C
 def test_the_demo_tells_misses_slack_and_false_alarms_apart(capsys: pytest.CaptureFixture[str]) -> None:
     demo._print_truth({"over": 3, "missed": 1, "near": -9, "at": 0, "far": -10}, {"over", "near", "far"})
     shown = capsys.readouterr().out
-    assert "2 rooms are over; missed: missed;" in shown
+    assert "2 rooms are over; missed at first: missed;" in shown
     assert "flagged within the slack: near; false alarms: far" in shown
 
 

@@ -16,7 +16,7 @@ from scipy import special
 
 from louver.errors import LouverError, ParameterError
 from louver.parameters import LARGEST_COUNT
-from louver.privacy.guarantee import Approximate, Guarantee, Pure, ZeroConcentrated, compose
+from louver.privacy.guarantee import Approximate, Guarantee, Pure, Subspace, ZeroConcentrated, compose
 from tests.misuse import assert_made_or_refused
 
 HALF = Fraction(1, 2)
@@ -324,3 +324,26 @@ def test_any_input_makes_a_guarantee_or_gets_one_sentence(first: Any, second: An
         lambda: compose(first, second),
     ):
         assert_made_or_refused(attempt)
+
+
+def test_a_subspace_guarantee_says_what_it_does_not_protect() -> None:
+    guarantee = Subspace(Fraction(1, 2), 0, "the totals by day")
+    assert guarantee.sentence().startswith("What the totals by day show is exact and not protected. Between data sets")
+    assert Pure(Fraction(1, 2)).sentence() in guarantee.sentence()
+    assert guarantee.formula().endswith("where the totals by day of D and D' agree")
+
+
+def test_subspace_guarantees_add_up_about_the_same_invariants_only() -> None:
+    half = Subspace(Fraction(1, 2), Fraction(1, 10), "totals")
+    assert compose(half, half, half) == Subspace(Fraction(3, 2), Fraction(3, 10), "totals")
+    with pytest.raises(ParameterError, match="different invariants"):
+        compose(half, Subspace(Fraction(1, 2), Fraction(1, 10), "margins"))
+    for other in (Pure(1), Approximate(1, 0), ZeroConcentrated(1)):
+        with pytest.raises(ParameterError, match="have no sum"):
+            compose(half, other)  # type: ignore[type-var]
+
+
+@pytest.mark.parametrize("invariants", [None, "", "  ", 3, ["totals"], "x" * 129])
+def test_invariants_have_a_name(invariants: Any) -> None:
+    with pytest.raises(ParameterError, match="invariants must be named"):
+        Subspace(1, 0, invariants)

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from louver.errors import LouverError, ParameterError
 from louver.privacy import overlap, predicatewise
+from louver.privacy.guarantee import Approximate, Guarantee, Pure, Subspace, ZeroConcentrated
 from louver.privacy.predicatewise import Charge, ExPost, Peak, compose, largest_total, refinement, spent, total_at
 from louver.privacy.ranges import Among, Between, Range, Value
 from louver.privacy.scope import Point, Scope
@@ -634,3 +635,37 @@ def test_a_price_that_is_no_finite_number_of_zero_or_more_is_refused(price: Any)
 def test_charges_of_two_kinds_in_one_column_are_refused() -> None:
     with pytest.raises(ParameterError, match="'room' is a set of texts in one scope and a set of whole numbers"):
         largest_total([Charge(Scope({"room": "1"}), 1), Charge(Scope({"room": 1}), 1)])
+
+
+@pytest.mark.parametrize(
+    ("guarantee", "kind", "price", "delta"),
+    [
+        (Pure(TENTH), "pure", TENTH, 0),
+        (Approximate(TENTH, Fraction(1, 100)), "approximate", TENTH, Fraction(1, 100)),
+        (ZeroConcentrated(TENTH), "zero-concentrated", TENTH, 0),
+        (Subspace(TENTH, Fraction(1, 100), "totals"), "subspace", TENTH, Fraction(1, 100)),
+    ],
+)
+def test_a_charge_is_a_guarantee_on_a_scope(guarantee: Guarantee, kind: str, price: Fraction, delta: Fraction) -> None:
+    charge = Charge(Scope({"room": "a", "hour": 9}), guarantee)
+    assert (charge.guarantee, charge.kind, charge.price, charge.delta) == (guarantee, kind, price, delta)
+    moved = charge.for_unit(Unit("person", "hour"))
+    assert (moved.guarantee, moved.scope) == (guarantee, Scope({"hour": 9}))
+    assert moved.on(Scope.everything()) == Charge(Scope.everything(), guarantee)
+
+
+def test_a_number_is_a_pure_price() -> None:
+    assert Charge(Scope.everything(), TENTH) == Charge(Scope.everything(), Pure(TENTH))
+
+
+def test_charges_of_kinds_without_a_proved_sum_are_not_added_up() -> None:
+    everywhere = Scope.everything()
+    pure, approximate = Charge(everywhere, 1), Charge(everywhere, Approximate(1, TENTH))
+    assert largest_total([pure, approximate]).price == 2
+    rho, totals = Charge(everywhere, ZeroConcentrated(1)), Charge(everywhere, Subspace(1, 0, "totals"))
+    margins = Charge(everywhere, Subspace(1, 0, "margins"))
+    assert largest_total([totals, totals]).price == largest_total([rho, rho]).price == 2
+    for mixed in ([pure, rho], [pure, totals], [rho, totals], [totals, margins]):
+        for add_up in (largest_total, refinement, lambda charges: spent(charges, everywhere)):
+            with pytest.raises(ParameterError, match="different kinds have no sum"):
+                add_up(mixed)

@@ -2,40 +2,51 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 from collections.abc import Sequence
-from importlib import import_module
+from contextlib import suppress
 
 from louver import __version__
+from louver.cli.parser import Parser, add_commands
+from louver.cli.ui import printable
 from louver.errors import LouverError
 
-COMMANDS = {"demo": "flag crowded rooms of an invented building, with price and promise"}
+COMMANDS = {
+    "demo": "flag crowded rooms of an invented building, with price and promise",
+    "ledger": "make, show, prove and report the account of a data set's privacy budget",
+}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="louver", description="Which places crossed the line? Private answers with a promised miss rate."
     )
     parser.add_argument("--version", action="version", version=f"louver {__version__}")
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
-    for name, help_text in COMMANDS.items():
-        commands.add_parser(name, help=help_text, description=help_text.capitalize() + ".")
-    name = parser.parse_args(arguments).command
-    if name is None:
-        parser.print_help()
-        return 0
+    add_commands(parser, "louver.cli", COMMANDS)
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(AttributeError):  # a name that the terminal cannot show is written with escapes
+            stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    called = parser.parse_args(arguments)
+    chosen: Parser = getattr(called, "parser", parser)
     try:
-        import_module(f"louver.cli.{name}").run()
+        code = chosen.run(called)
         sys.stdout.flush()
     except LouverError as error:
-        print(f"louver {name}: {error}", file=sys.stderr)
+        print(f"{chosen.prog}: {printable(str(error))}", file=sys.stderr)
         return error.exit_code
     except BrokenPipeError:
-        # The reader of a pipe has left; Python would complain once more when it closes the output.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         return 141
     except KeyboardInterrupt:
         return 130
-    return 0
+    except OSError as fault:
+        _drop_output()
+        print(f"{chosen.prog}: The operating system refused: {fault.strerror or 'no reason'}.", file=sys.stderr)
+        return 1
+    return code
+
+
+def _drop_output() -> None:
+    """The reader of a pipe has left, or the disk is full; Python would complain once more when it closes the output."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

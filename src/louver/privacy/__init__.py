@@ -16,7 +16,8 @@ from louver.privacy.calibrate import (
     tslm,
 )
 from louver.privacy.entropy import MinEntropy, min_entropy, published_min_entropy
-from louver.privacy.guarantee import Approximate, Pure, ZeroConcentrated
+from louver.privacy.guarantee import Approximate, Pure, Subspace, ZeroConcentrated
+from louver.privacy.plan import Outcome, Plan, plan_from_dict, plan_to_dict
 from louver.privacy.predicatewise import Charge, ExPost, largest_total, refinement, spent, total_at
 from louver.privacy.ranges import Among, Between
 from louver.privacy.scope import Scope
@@ -31,9 +32,12 @@ __all__ = [
     "LevelGrid",
     "MinEntropy",
     "OneShot",
+    "Outcome",
+    "Plan",
     "Progressive",
     "Pure",
     "Scope",
+    "Subspace",
     "ThresholdShift",
     "Unit",
     "ZeroConcentrated",
@@ -44,6 +48,8 @@ __all__ = [
     "mim_shift_in_text",
     "min_entropy",
     "one_shot",
+    "plan_from_dict",
+    "plan_to_dict",
     "ppwlm",
     "predict_fresh",
     "predict_gradual",

@@ -12,7 +12,7 @@ import math
 from dataclasses import dataclass, fields
 from decimal import Decimal
 from fractions import Fraction
-from typing import ClassVar, TypeAlias, TypeVar
+from typing import Any, ClassVar, TypeAlias, TypeVar
 
 from louver import parameters
 from louver.errors import LouverError, ParameterError
@@ -25,11 +25,12 @@ KEPT_BITS = 64
 LARGEST_EXPONENT = 4096
 SMALLEST_DELTA = Fraction(1, 10**100)
 LARGEST_RHO = 10**100
+LONGEST_NAME = 128
 
 _STILL_LEARNED = "It does not hide what many units show together, and later releases add to it."
 
-Guarantee: TypeAlias = "Pure | Approximate | ZeroConcentrated"
-Kind = TypeVar("Kind", "Pure", "Approximate", "ZeroConcentrated")
+Guarantee: TypeAlias = "Pure | Approximate | ZeroConcentrated | Subspace"
+Kind = TypeVar("Kind", "Pure", "Approximate", "ZeroConcentrated", "Subspace")
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -179,19 +180,58 @@ class ZeroConcentrated:
         return f"D_a(M(D) || M(D')) <= {_shown(self.rho)} * a for every order a > 1"
 
 
+@dataclass(frozen=True, slots=True, init=False)
+class Subspace:
+    """(ε, δ)-differential privacy for all but what the named invariants show exactly (Gao, Gong and Yu 2022).
+
+    Sums about the same invariants add up. With any other guarantee there is no sum: what the invariants show is public
+    here and protected there.
+    """
+
+    epsilon: Fraction
+    delta: Fraction
+    invariants: str
+    kind: ClassVar[str] = "subspace"
+
+    def __init__(self, epsilon: Number, delta: Number, invariants: str) -> None:
+        object.__setattr__(self, "epsilon", _not_negative("epsilon", epsilon))
+        object.__setattr__(self, "delta", _below_one("delta", delta))
+        object.__setattr__(self, "invariants", _name("invariants", invariants))
+
+    def sentence(self) -> str:
+        rest = Approximate(self.epsilon, self.delta).sentence()
+        return f"What {self.invariants} show is exact and not protected. Between data sets that agree in them: {rest}"
+
+    def formula(self) -> str:
+        return f"{Approximate(self.epsilon, self.delta).formula()} where {self.invariants} of D and D' agree"
+
+
 def compose(first: Kind, *others: Kind) -> Kind:
     """The guarantee of several releases together, each of which may depend on the ones before; one kind only."""
     every = (first, *others)
     for guarantee in every:
-        if not isinstance(guarantee, Pure | Approximate | ZeroConcentrated):
+        if not isinstance(guarantee, Pure | Approximate | ZeroConcentrated | Subspace):
             raise ParameterError(f"Only guarantees can be composed, not a {type(guarantee).__name__}.")
         if type(guarantee) is not type(first):
             raise ParameterError(
                 f"A guarantee that is {first.kind} and one that is {guarantee.kind} have no sum as they are; "
                 "convert one with as_approximate() or as_zero_concentrated() first."
             )
-    totals = [sum((getattr(each, field.name) for each in every), Fraction(0)) for field in fields(first)]
-    return type(first)(*totals)
+        if getattr(guarantee, "invariants", None) != getattr(first, "invariants", None):
+            raise ParameterError(
+                "Guarantees about different invariants have no sum: what one protects the other shows."
+            )
+    totals: dict[str, Any] = {}
+    for field in fields(first):
+        values = [getattr(each, field.name) for each in every]
+        totals[field.name] = values[0] if field.name == "invariants" else sum(values, Fraction(0))
+    return type(first)(**totals)
+
+
+def _name(what: str, given: object) -> str:
+    if not isinstance(given, str) or not given.strip() or len(given) > LONGEST_NAME:
+        raise ParameterError(f"{what} must be named by a text of 1 to {LONGEST_NAME} characters.")
+    return str.__str__(given)
 
 
 def _not_negative(name: str, value: object) -> Fraction:

@@ -3,7 +3,7 @@
 A charge is a price on a scope: whatever came out tells at most that much about one unit whose fixed columns lie in
 the scope, and nothing about other units. A unit at a point is covered by some of the charges and loses at most their
 sum (thesis, Theorem 5.2), so the whole history is ε-differentially private with ε the largest such sum (Theorem 5.3).
-Prices are pure ε, or ρ, or δ: each adds up point by point, one kind at a time.
+Prices are ε or ρ: each adds up point by point, one kind at a time. A δ adds up likewise, by itself.
 
 Prices become whole numbers over a common denominator, so that nothing is rounded; `overlap` finds where they pile up.
 """
@@ -21,6 +21,7 @@ from typing import NamedTuple
 from louver import parameters
 from louver.errors import ParameterError
 from louver.parameters import Number
+from louver.privacy.guarantee import Approximate, Guarantee, Pure, Subspace, ZeroConcentrated
 from louver.privacy.overlap import heaviest_point
 from louver.privacy.scope import Point, Scope
 from louver.privacy.unit import Unit
@@ -31,23 +32,50 @@ LARGEST_REFINEMENT = 4096
 
 @dataclass(frozen=True, slots=True, init=False)
 class Charge:
-    """A price, an exact fraction of 0 or more, on a scope."""
+    """A price on a scope: a guarantee, or a number of 0 or more for a pure epsilon."""
 
     scope: Scope
+    guarantee: Guarantee
     price: Fraction
 
-    def __init__(self, scope: Scope, price: Number) -> None:
+    def __init__(self, scope: Scope, price: Number | Guarantee) -> None:
         if not isinstance(scope, Scope):
             raise ParameterError(f"A charge is made on a Scope, not on a {type(scope).__name__}.")
-        exact = parameters.fraction("price", price)
-        if exact < 0:
-            raise ParameterError("A price must be 0 or more: nothing that was spent comes back.")
+        self._fill(scope, _guarantee(price))
+
+    def _fill(self, scope: Scope, guarantee: Guarantee) -> Charge:
         object.__setattr__(self, "scope", scope)
-        object.__setattr__(self, "price", exact)
+        object.__setattr__(self, "guarantee", guarantee)
+        main = guarantee.rho if isinstance(guarantee, ZeroConcentrated) else guarantee.epsilon
+        object.__setattr__(self, "price", main)
+        return self
+
+    @property
+    def kind(self) -> str:
+        return self.guarantee.kind
+
+    @property
+    def delta(self) -> Fraction:
+        return self.guarantee.delta if isinstance(self.guarantee, Approximate | Subspace) else Fraction(0)
+
+    @property
+    def adds_up_with(self) -> str:
+        """Charges with the same text here have a proved sum; others have none where they meet.
+
+        A pure price is an approximate one with delta 0, and both add up, also when the pure one was settled below its
+        reservation.
+        """
+        if isinstance(self.guarantee, Subspace):
+            return f"subspace of {self.guarantee.invariants}"
+        return ZeroConcentrated.kind if isinstance(self.guarantee, ZeroConcentrated) else Pure.kind
+
+    def on(self, scope: Scope) -> Charge:
+        """The same price on another scope."""
+        return Charge.__new__(Charge)._fill(scope, self.guarantee)
 
     def for_unit(self, unit: Unit) -> Charge:
         """The same price on all that the unit cannot keep apart."""
-        return Charge(self.scope.for_unit(unit), self.price)
+        return self.on(self.scope.for_unit(unit))
 
 
 class Peak(NamedTuple):
@@ -112,7 +140,7 @@ def spent(charges: Iterable[Charge], within: Scope) -> Peak:
 
 def compose(first: Iterable[Charge], second: Iterable[Charge]) -> list[Charge]:
     """Two partitions of the same part of the domain as one: where they meet, prices add up (thesis, Theorem 5.2)."""
-    ours, theirs = _partition(first), _partition(second)
+    ours, theirs = _partition(_pure(first)), _partition(_pure(second))
     covers = [Charge(charge.scope, 1) for charge in ours], [Charge(charge.scope, 1) for charge in theirs]
     # A missing number or time may be left out: whatever covers it covers a point of either partition as well.
     if any(_peak(one, other, missing=False).price > 0 for one, other in (covers, covers[::-1])):
@@ -132,7 +160,7 @@ def refinement(charges: Iterable[Charge], within: Scope | None = None) -> list[C
     `within` has to list the categories.
     """
     atoms: list[Charge] = []
-    for charge in _charges(charges):
+    for charge in _pure(charges):
         scope = charge.scope if within is None else charge.scope.intersection(within)
         if scope is not None:
             atoms = _refined(atoms, Charge(scope, charge.price))
@@ -164,7 +192,26 @@ def _check_atoms(count: int) -> None:
 def _charges(charges: object) -> list[Charge]:
     if not isinstance(charges, Iterable):
         raise ParameterError(f"Charges must be given as a list, not as a {type(charges).__name__}.")
-    return [_charge(charge) for charge in charges]
+    listed = [_charge(charge) for charge in charges]
+    if len({charge.adds_up_with for charge in listed}) > 1:
+        raise ParameterError("Charges of different kinds have no sum here; add up those of one kind at a time.")
+    return listed
+
+
+def _pure(charges: object) -> list[Charge]:
+    listed = _charges(charges)
+    if any(charge.kind != Pure.kind for charge in listed):
+        raise ParameterError("Only pure charges can be joined into atoms; largest_total adds up other kinds.")
+    return listed
+
+
+def _guarantee(price: object) -> Guarantee:
+    if isinstance(price, Pure | Approximate | ZeroConcentrated | Subspace):
+        return price
+    exact = parameters.fraction("price", price)
+    if exact < 0:
+        raise ParameterError("A price must be 0 or more: nothing that was spent comes back.")
+    return Pure(exact)
 
 
 def _charge(charge: object) -> Charge:
@@ -188,9 +235,14 @@ def _shown(point: Point) -> str:
 
 def _peak(charges: Sequence[Charge], less: Sequence[Charge], missing: bool = True) -> Peak:
     signed = [(charge.scope, charge.price) for charge in charges] + [(charge.scope, -charge.price) for charge in less]
-    denominator = _common_denominator(price for _, price in signed)
+    return heaviest(signed, missing)
+
+
+def heaviest(prices: Sequence[tuple[Scope, Fraction]], missing: bool = True) -> Peak:
+    """The largest total of prices on scopes, and where: what `largest_total` finds, for prices already checked."""
+    denominator = _common_denominator(price for _, price in prices)
     weights: dict[Scope, int] = {}
-    for scope, price in signed:
+    for scope, price in prices:
         weights[scope] = weights.get(scope, 0) + price.numerator * (denominator // price.denominator)
     total, point = heaviest_point(weights, missing)
     return Peak(Fraction(total, denominator), point)

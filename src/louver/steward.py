@@ -1,0 +1,267 @@
+"""The steward: the only way from stored rows to a release.
+
+It checks a plan, reserves its worst price, reads, runs the plan, settles, and only then hands the release out. What
+fails before the reservation costs nothing and has read no row; what fails after it has paid. People sign in with a
+token: an analyst asks and sees releases, promises and what remains, an owner sees everything that the ledger knows.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from louver.errors import DataError, LedgerError, LouverError, ParameterError
+from louver.ledger import Cap, Entry, Ledger, Reservation
+from louver.noise.bits import SYSTEM, Bits
+from louver.privacy import Charge, ExPost, Outcome, Plan, Pure, Scope, largest_total, plan_from_dict, plan_to_dict
+from louver.privacy.plan import charges_from_list
+from louver.source import Counts, Table, rows
+
+__all__ = ["Analyst", "KeptRelease", "Owner", "Paid", "Release", "Steward"]
+
+OWNER = "owner"
+RESERVED, SETTLED = "reserved", "settled"
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """What leaves: the answer, what it promises and protects, and what it cost."""
+
+    answer: Any
+    promise: str
+    protected: str
+    worst: Fraction
+    charged: Fraction
+    number: int
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "answer": self.answer,
+            "promise": self.promise,
+            "protected": self.protected,
+            "worst": str(self.worst),
+            "charged": str(self.charged),
+            "number": self.number,
+        }
+
+    def __str__(self) -> str:
+        charged = f"Charged: {_up(self.charged)} of the {_up(self.worst)} that were reserved as number {self.number}."
+        return "\n".join([f"Answer: {_words(self.answer)}", self.promise, self.protected, charged])
+
+
+@dataclass(frozen=True, slots=True)
+class KeptRelease:
+    """A release as the ledger keeps it: its reservation's number, when it was settled, its promise and its answer."""
+
+    number: int
+    at: str
+    promise: str
+    answer: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Paid:
+    """What one reservation costs, scope by scope: what was charged once it is settled, else all that is reserved."""
+
+    number: int
+    at: str
+    who: str
+    audience: str | None
+    mechanism: str
+    settled: bool
+    charges: tuple[Charge, ...]
+
+
+class Steward:
+    """Holds a table, its ledger and the randomness, and runs plans on them."""
+
+    def __init__(self, table: Table, ledger: Ledger) -> None:
+        if not isinstance(table, Table):
+            raise ParameterError(f"A steward needs a Table, not a {type(table).__name__}.")
+        if not isinstance(ledger, Ledger):
+            raise ParameterError(f"A steward needs a Ledger, not a {type(ledger).__name__}.")
+        if table.dataset != ledger.dataset:
+            raise ParameterError(f"The table is {table.dataset!r}, but the ledger belongs to {ledger.dataset!r}.")
+        if table.unit != ledger.unit:
+            raise ParameterError(f"The table's unit is {table.unit}, but the ledger's is {ledger.unit}.")
+        self._table = table
+        self._ledger = ledger
+        self._bits = SYSTEM
+
+    @classmethod
+    def _with_bits(cls, table: Table, ledger: Ledger, bits: Bits) -> Steward:
+        """The private door for tests. Releases made through it are not private."""
+        steward = cls(table, ledger)
+        steward._bits = bits
+        return steward
+
+    def sign_in(self, token: str) -> Analyst:
+        """Whoever the token belongs to: an `Owner` or an `Analyst`."""
+        person = self._ledger.person(token)
+        return Owner(self, person.name, token) if person.role == OWNER else Analyst(self, person.name)
+
+    def run(self, plan: Plan, *, who: str = "local", audience: str | None = None, key: str | None = None) -> Release:
+        """Pay for a plan, run it, and release its answer. The same key again gives the same release for nothing."""
+        plan = self._checked(plan)
+        rows.check(self._table, plan.reading)
+        reservation = self._ledger.reserve(plan, who=who, audience=audience, key=key)
+        if not reservation.fresh:
+            return _again(plan, reservation)
+        outcome = self._outcome(plan)
+        # Raised here and not where it happened, so that no private value hangs on the error.
+        if isinstance(outcome, LouverError):
+            raise outcome
+        charged = _largest(plan.worst if outcome.charges is None else outcome.charges)
+        kept = {"answer": outcome.answer, "charged": str(charged)}
+        self._settle(plan, reservation, outcome.charges, kept)
+        return _release(plan, reservation.number, outcome.answer, charged)
+
+    def _checked(self, plan: Plan) -> Plan:
+        """The plan made anew by its registered mechanism: whatever else was handed in never gets to run."""
+        if isinstance(plan, type) or not isinstance(plan, Plan):
+            raise ParameterError(f"A steward runs plans, not a {type(plan).__name__}; make one with louver.decide.")
+        made = plan_from_dict(json.loads(json.dumps(plan_to_dict(plan))))
+        if type(made) is not type(plan):
+            raise ParameterError(f"{type(plan).__name__} is not the plan of the mechanism {made.mechanism!r}.")
+        if made.unit != self._ledger.unit:
+            raise ParameterError(f"The plan's unit is {made.unit}, but the ledger's is {self._ledger.unit}.")
+        if made.gradual and not all(isinstance(charge.guarantee, Pure) for charge in made.worst):
+            raise ParameterError("A gradual plan must have pure prices: nothing else is proved to settle below.")
+        if not isinstance(made.reading, Counts):
+            raise ParameterError(f"A steward reads Counts, not a {type(made.reading).__name__}.")
+        return made
+
+    def _outcome(self, plan: Plan) -> Outcome | LouverError:
+        """What the mechanism gives back, or the sentence about what failed; nothing else about the rows comes out."""
+        try:
+            view = rows.read(self._table, plan.reading, self._ledger.secret("contribution bounds"))
+        except (DataError, LedgerError) as fault:
+            return type(fault)(f"{str(fault).removesuffix('.')}; its price stays reserved.")
+        except Exception:  # whatever it says may quote a row
+            return DataError("The rows could not be read; the plan's price stays reserved.")
+        try:
+            outcome = plan.run(view, self._bits)
+            answer = json.loads(json.dumps(outcome.answer, allow_nan=False))
+            return Outcome(answer, None if outcome.charges is None else ExPost(plan.worst, outcome.charges).charged)
+        except Exception:  # whatever it says may tell a count
+            return _failed(plan)
+
+    def _settle(self, plan: Plan, reservation: Reservation, charges: Sequence[Charge] | None, kept: object) -> None:
+        try:
+            self._ledger.settle(reservation, charges=charges, release=kept)
+            return
+        except ParameterError:  # it may not settle at these charges; what they are is not for an error to say
+            pass
+        raise _failed(plan)
+
+
+class Analyst:
+    """Somebody who may ask, and see releases, promises and what remains."""
+
+    def __init__(self, steward: Steward, name: str) -> None:
+        self._steward = steward
+        self.name = name
+
+    def run(self, plan: Plan, *, audience: str | None = None, key: str | None = None) -> Release:
+        return self._steward.run(plan, who=self.name, audience=audience, key=key)
+
+    def releases(self) -> list[KeptRelease]:
+        """Everything that was released, in order."""
+        promises: dict[int, str] = {}
+        releases = []
+        for entry in self._steward._ledger.entries():
+            if entry.act == RESERVED:
+                promises[entry.number] = entry.body["plan"]["promise"]
+            elif entry.act == SETTLED and entry.body["release"] is not None:
+                number = entry.body["reservation"]
+                answer = entry.body["release"]["answer"]
+                releases.append(KeptRelease(number, entry.at, promises[number], answer))
+        return releases
+
+    def remaining(self, scope: Scope | None = None, audience: str | None = None) -> Fraction:
+        """The epsilon that every point of the scope can still pay."""
+        return self._steward._ledger.remaining(Scope.everything() if scope is None else scope, audience)
+
+
+class Owner(Analyst):
+    """Somebody who answers for the data, and sees every access and every charge."""
+
+    def __init__(self, steward: Steward, name: str, token: str) -> None:
+        super().__init__(steward, name)
+        self._token = token
+
+    def entries(self) -> list[Entry]:
+        """Every entry of the ledger, also what was denied."""
+        return list(self._steward._ledger.entries())
+
+    def reservations(self) -> list[Reservation]:
+        """Reservations that never settled, and stay spent."""
+        return list(self._steward._ledger.reservations())
+
+    def charges(self) -> list[Paid]:
+        """What every reservation costs, scope by scope."""
+        settled: dict[int, Entry] = {}
+        reserved: list[Entry] = []
+        for entry in self._steward._ledger.entries():
+            if entry.act == RESERVED:
+                reserved.append(entry)
+            elif entry.act == SETTLED:
+                settled[entry.body["reservation"]] = entry
+        return [_paid(entry, settled.get(entry.number)) for entry in reserved]
+
+    def raise_cap(self, cap: Cap, *other_tokens: str) -> None:
+        """Set a cap; where there are two owners, it takes the token of another one as well."""
+        self._steward._ledger.raise_cap(cap, tokens=[self._token, *other_tokens])
+
+
+def _failed(plan: Plan) -> LouverError:
+    return LouverError(f"The mechanism {plan.mechanism!r} failed and nothing was released; its price stays reserved.")
+
+
+def _again(plan: Plan, reservation: Reservation) -> Release:
+    """What a key that was used before gives: the release it paid for, without reading anything."""
+    if not reservation.settled or reservation.release is None:
+        raise LouverError(
+            f"Reservation {reservation.number} was made with this key and never finished; its price stays spent, so "
+            "ask with a new key."
+        )
+    kept = reservation.release
+    return _release(plan, reservation.number, kept["answer"], Fraction(kept["charged"]))
+
+
+def _release(plan: Plan, number: int, answer: Any, charged: Fraction) -> Release:
+    return Release(answer, plan.promise, plan.unit.sentence(), _largest(plan.worst), charged, number)
+
+
+def _paid(reserved: Entry, settled: Entry | None) -> Paid:
+    body = reserved.body
+    charged = body["charges"] if settled is None or settled.body["charges"] is None else settled.body["charges"]
+    return Paid(
+        reserved.number,
+        reserved.at,
+        reserved.who,
+        body["audience"],
+        body["plan"]["mechanism"],
+        settled is not None,
+        tuple(charges_from_list(charged)),
+    )
+
+
+def _largest(charges: Iterable[Charge]) -> Fraction:
+    """The price at the point that pays most."""
+    return largest_total(charges).price
+
+
+def _words(answer: Any) -> str:
+    if not isinstance(answer, dict):
+        return str(answer)
+    listed = {name: ", ".join(map(str, value)) if isinstance(value, list) else value for name, value in answer.items()}
+    return "; ".join(f"{name}: {'none' if value == '' else value}" for name, value in listed.items())
+
+
+def _up(price: Fraction) -> str:
+    """A price to four places, rounded up: what is shown is never less than what is paid."""
+    return f"{float(Fraction((price * 10_000).__ceil__(), 10_000)):.4f}"
