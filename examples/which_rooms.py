@@ -35,6 +35,8 @@ def main(arguments: list[str] | None = None) -> int:
         limits = read_limits(chosen.rooms)
         plan = OneShotCounts("room", limits, unit=PRESENCE, miss_rate=chosen.miss_rate, slack=chosen.slack)
         table = Table(chosen.presence, dataset=chosen.dataset, unit=PRESENCE)
+        if not chosen.presence.is_file():
+            raise louver.DataError(f"There is no file {chosen.presence}.")
         with opened(chosen.ledger, table, chosen.cap) as ledger:
             release = Steward(table, ledger).run(plan)
             left = math.floor(ledger.remaining() * 10_000) / 10_000

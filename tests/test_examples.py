@@ -50,7 +50,7 @@ def test_which_rooms_is_refused_when_the_budget_is_used_up(tmp_path: Path) -> No
     assert (tmp_path / "mine.ledger").exists()
     refused = which_rooms(tmp_path, PRESENCE, ROOMS, "--ledger", "mine.ledger")
     assert (refused.returncode, refused.stdout) == (3, "")
-    assert "What would fit: a miss rate of" in refused.stderr
+    assert "What would fit: a slack of" in refused.stderr
     for other in (["--dataset", "another"], ["--cap", "many"]):
         assert which_rooms(tmp_path, PRESENCE, ROOMS, "--ledger", "mine.ledger", *other).returncode == 2
 

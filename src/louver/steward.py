@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from louver.errors import DataError, LedgerError, LouverError, ParameterError
+from louver.errors import AccessError, DataError, LedgerError, LouverError, ParameterError
 from louver.ledger import Cap, Entry, Ledger, Reservation
 from louver.noise.bits import SYSTEM, Bits
 from louver.privacy import Charge, ExPost, Outcome, Plan, Pure, Scope, largest_total, plan_from_dict, plan_to_dict
@@ -104,7 +104,15 @@ class Steward:
         return Owner(self, person.name, token) if person.role == OWNER else Analyst(self, person.name)
 
     def run(self, plan: Plan, *, who: str = "local", audience: str | None = None, key: str | None = None) -> Release:
-        """Pay for a plan, run it, and release its answer. The same key again gives the same release for nothing."""
+        """Pay for a plan, run it, and release its answer. The same key again gives the same release for nothing.
+
+        `who` is whatever the program that calls says, so it cannot be the name of somebody with a token.
+        """
+        if any(person.name == who for person in self._ledger.people()):
+            raise AccessError(f"{who!r} has a token; sign in with it to ask in this name.")
+        return self._run(plan, who, audience, key)
+
+    def _run(self, plan: Plan, who: str, audience: str | None, key: str | None) -> Release:
         plan = self._checked(plan)
         rows.check(self._table, plan.reading)
         reservation = self._ledger.reserve(plan, who=who, audience=audience, key=key)
@@ -166,7 +174,7 @@ class Analyst:
         self.name = name
 
     def run(self, plan: Plan, *, audience: str | None = None, key: str | None = None) -> Release:
-        return self._steward.run(plan, who=self.name, audience=audience, key=key)
+        return self._steward._run(plan, self.name, audience, key)
 
     def releases(self) -> list[KeptRelease]:
         """Everything that was released, in order."""
@@ -175,7 +183,7 @@ class Analyst:
         for entry in self._steward._ledger.entries():
             if entry.act == RESERVED:
                 promises[entry.number] = entry.body["plan"]["promise"]
-            elif entry.act == SETTLED and entry.body["release"] is not None:
+            elif entry.act == SETTLED and _is_kept(entry.body["release"]):
                 number = entry.body["reservation"]
                 answer = entry.body["release"]["answer"]
                 releases.append(KeptRelease(number, entry.at, promises[number], answer))
@@ -214,7 +222,7 @@ class Owner(Analyst):
 
     def raise_cap(self, cap: Cap, *other_tokens: str) -> None:
         """Set a cap; where there are two owners, it takes the token of another one as well."""
-        self._steward._ledger.raise_cap(cap, tokens=[self._token, *other_tokens])
+        self._steward._ledger.set_cap(cap, tokens=[self._token, *other_tokens])
 
 
 def _failed(plan: Plan) -> LouverError:
@@ -225,11 +233,18 @@ def _again(plan: Plan, reservation: Reservation) -> Release:
     """What a key that was used before gives: the release it paid for, without reading anything."""
     if not reservation.settled or reservation.release is None:
         raise LouverError(
-            f"Reservation {reservation.number} was made with this key and never finished; its price stays spent, so "
-            "ask with a new key."
+            f"Reservation {reservation.number} was made with this key and is still running, or never finished; its "
+            "price stays spent. If nothing runs any more, ask with a new key."
         )
     kept = reservation.release
+    if not _is_kept(kept):
+        raise LouverError(f"Reservation {reservation.number} was settled by another program; its key is taken.")
     return _release(plan, reservation.number, kept["answer"], Fraction(kept["charged"]))
+
+
+def _is_kept(release: Any) -> bool:
+    """Whether a stored release is one of a steward's: others may settle in the same ledger."""
+    return isinstance(release, dict) and set(release) == {"answer", "charged"}
 
 
 def _release(plan: Plan, number: int, answer: Any, charged: Fraction) -> Release:

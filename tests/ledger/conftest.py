@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from louver.ledger import Cap, Ledger
+from louver.privacy import Unit
 from tests.ledger.server import Server
+
+Make = Callable[..., tuple[Ledger, dict[str, str]]]
 
 
 @pytest.fixture(scope="session")
@@ -32,3 +37,24 @@ def where(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param == "sqlite":
         return str(tmp_path / "ledger.db")
     return str(request.getfixturevalue("database"))
+
+
+@pytest.fixture
+def make(where: str, tmp_path: Path) -> Iterator[Make]:
+    """Makes the ledger of the test; whatever is not named is the simplest."""
+    made: list[Ledger] = []
+
+    def create(*caps: Cap, **others: Any) -> tuple[Ledger, dict[str, str]]:
+        given = {"dataset": "house", "unit": Unit.row(), "key": tmp_path / "key", **others}
+        ledger, tokens = Ledger.create(where, caps=caps or [Cap(epsilon=1)], **given)
+        made.append(ledger)
+        return ledger, tokens
+
+    yield create
+    for ledger in made:
+        ledger.close()
+
+
+@pytest.fixture
+def ledger(make: Make) -> Ledger:
+    return make()[0]

@@ -50,9 +50,9 @@ TIMES = (
 
 @contextmanager
 def tables() -> Iterator[Connection]:
-    """The derived tables in memory."""
+    """The tables of a ledger in memory."""
     connection = sqlite3.connect(":memory:")
-    for statement in schema.DERIVED:
+    for statement in (*schema.FOUNDATION, *schema.DERIVED):
         connection.execute(statement)
     yield _SQLiteConnection(connection)
     connection.close()
@@ -60,7 +60,7 @@ def tables() -> Iterator[Connection]:
 
 def intervals(edges: Sequence[int] | Sequence[datetime]) -> st.SearchStrategy[Between]:
     pairs = st.tuples(st.none() | st.sampled_from(edges), st.none() | st.sampled_from(edges))
-    return pairs.filter(lambda pair: None in pair or pair[0] < pair[1]).map(lambda pair: Between(*pair))  # type: ignore[arg-type,operator]
+    return pairs.filter(lambda pair: None in pair or pair[0] < pair[1]).map(lambda pair: Between(*pair))  # type: ignore[arg-type]
 
 
 scopes = st.fixed_dictionaries(
@@ -85,7 +85,12 @@ def charged(connection: Connection, history: Sequence[Charge]) -> Envelope:
     return envelope
 
 
-@given(st.lists(charges, max_size=8), scopes)
+slots = st.tuples(scopes, intervals([*range(12), *EDGES])).map(
+    lambda pair: Scope({**dict(pair[0].ranges), "slot": pair[1]})
+)
+
+
+@given(st.lists(st.builds(Charge, slots | scopes, st.just(1)), max_size=8), slots | scopes)
 def test_the_index_finds_every_scope_that_meets_a_region(history: list[Charge], region: Scope) -> None:
     with tables() as connection:
         Envelope(connection).add(totals_of(history, EVERYBODY))
@@ -113,16 +118,17 @@ def test_renewed_bounds_still_hold(history: list[Charge], region: Scope) -> None
         assert envelope.peak(region, price, "pure", EVERYBODY).price == spent(history, region).price
 
 
-@pytest.mark.parametrize("first", [2**20, 2**9, 16])
+@pytest.mark.parametrize("first", [2**20, 2**9, 64, 16])
 def test_blocks_that_were_cut_finer_keep_what_was_spent(first: int) -> None:
     """Long scopes come first, then short ones inside them: the blocks change their length in between."""
-    long = [Charge(Scope({"slot": Between(start * first, (start + 1) * first)}), 1) for start in range(3)]
-    short = [Charge(Scope({"slot": Between(start, start + 1)}), 1) for start in (0, first - 1, first, 2 * first)]
+    long = [Charge(Scope({"slot": Between(start * first, (start + 1) * first)}), 1 + start) for start in range(3)]
+    short = [Charge(Scope({"slot": Between(start, start + 1)}), 1) for start in (0, first - 1, first)]
     with tables() as connection:
         envelope = charged(connection, [*long, *short])
         assert connection.rows("SELECT exponent FROM axes") == [(0,)]
         assert envelope.is_long(Scope.everything())
-        assert envelope.peak(Scope.everything(), price, "pure", EVERYBODY).price == 2
+        assert envelope.peak(Scope.everything(), price, "pure", EVERYBODY).price == 3
+        assert envelope.block_above_its_bound([charge.scope for charge in long], [EVERYBODY]) is None
 
 
 def test_a_year_of_slots_is_added_up_right() -> None:

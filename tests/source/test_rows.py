@@ -36,7 +36,7 @@ def written(path: Path, header: str, listed: Sequence[Row]) -> Path:
     with duckdb.connect() as engine:
         engine.execute(f"CREATE TABLE t AS SELECT {texts} LIMIT 0", [""] * len(names))
         values = ", ".join("?" * len(names))
-        engine.executemany(f"INSERT INTO t VALUES ({values})", [[value or None for value in row] for row in listed])  # noqa: S608
+        engine.executemany(f"INSERT INTO t VALUES ({values})", [[value or None for value in row] for row in listed])
         engine.execute(f"COPY t TO '{path}' (FORMAT parquet)")
     return path
 
@@ -303,3 +303,16 @@ def test_nothing_is_left_beside_the_file(path: Path, monkeypatch: pytest.MonkeyP
     written(path, "person,room", [(str(number), "hall") for number in range(5000)])
     counted(path, Counts("room", ["hall"], rows_per_unit=2), Unit("person"))
     assert list(path.parent.iterdir()) == [path]
+
+
+@pytest.mark.parametrize(
+    "broken", ['1,"hall', '1,hall"', '"1,hall', '"', '1,"ha"ll', "1,ha\x1fll", "1,hall,2", "1", "\x00", "1,'hall"]
+)
+def test_a_broken_line_of_a_csv_file_spoils_no_other(tmp_path: Path, broken: str) -> None:
+    path = tmp_path / "rows.csv"
+    others = [f"{number},hall" for number in range(50)]
+    for place in (0, 25, 50):
+        path.write_text(
+            "\n".join(["device,room", *others[:place], broken, *others[place:], '7,"lab"', '8,"a ""b"", c"'])
+        )
+        assert counted(path, Counts("room", ["hall", "lab", 'a "b", c'])) == [50, 1, 1]

@@ -77,14 +77,14 @@ def test_an_owner_sees_what_was_denied(tmp_path: Path) -> None:
 
 def test_an_owner_sees_charges_scope_by_scope(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with house(tmp_path, cap=5) as made:
-        made.steward.run(PLAN, who="bob")
+        made.steward.run(PLAN, who="the panel")
         gradual = made.steward.run(GRADUAL)
         with monkeypatch.context() as patch:
             patch.setattr("louver.source.rows.read", lambda *_: 1 / 0)
             with pytest.raises(Exception, match="stays reserved"):
                 made.steward.run(PLAN)
         paid, stepped, opened = owner(made).charges()
-        assert (paid.who, paid.mechanism, paid.settled, paid.charges) == ("bob", PLAN.mechanism, True, PLAN.worst)
+        assert (paid.who, paid.mechanism, paid.settled, paid.charges) == ("the panel", PLAN.mechanism, True, PLAN.worst)
         assert stepped.charges == tuple(
             Charge(Scope({"room": key}), GRADUAL.grid.levels[level])
             for key, level in zip(LIMITS, gradual.answer["levels"], strict=True)
@@ -108,3 +108,10 @@ def test_one_owner_alone_may_raise_a_cap(tmp_path: Path) -> None:
     with house(tmp_path, cap=0.5) as made:
         owner(made).raise_cap(Cap(epsilon=1))
         assert owner(made).remaining() == 1
+
+
+def test_nobody_asks_in_the_name_of_somebody_with_a_token_without_it(tmp_path: Path) -> None:
+    with house(tmp_path) as made:
+        with pytest.raises(AccessError, match="sign in"):
+            made.steward.run(PLAN, who="bob")
+        assert made.ledger.spent() == 0

@@ -28,7 +28,7 @@ from louver.privacy import Charge, Scope, Unit
 from louver.source import Counts, View
 
 LARGEST_THRESHOLD = 2**40
-LARGEST_RATE_TRIED = Fraction(49, 100)
+LARGEST_RATE_TRIED = Fraction(1, 4)  # beyond that an answer is hardly worth its price
 
 
 @dataclass(frozen=True, slots=True, init=False)

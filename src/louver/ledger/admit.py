@@ -33,6 +33,7 @@ class Shortage:
     scope: Scope
     point: Point
     cap: Cap
+    audience: str
     what: str
     family: str
     requested: Fraction
@@ -115,7 +116,7 @@ def _check(near: Sequence[Total], caps: Sequence[Cap], new: Total, found: _Findi
                 if reached.price > limit:
                     there = _asked_for_at(near, new, measure, reached.point)
                     left = limit - (reached.price - there)
-                    found.see_shortage(Shortage(part, reached.point, cap, what, new.family, there, left))
+                    found.see_shortage(Shortage(part, reached.point, cap, new.audience, what, new.family, there, left))
 
 
 def _is_well_below(
@@ -158,7 +159,7 @@ def _check_long(
                 if reached.price > limit:
                     there = _asked_for_at(all_new, new, measure, reached.point)
                     left = limit - (reached.price - there)
-                    found.see_shortage(Shortage(part, reached.point, cap, what, new.family, there, left))
+                    found.see_shortage(Shortage(part, reached.point, cap, new.audience, what, new.family, there, left))
 
 
 def _asked_for_at(near: Sequence[Total], new: Total, measure: Measure, point: Point) -> Fraction:

@@ -241,8 +241,26 @@ _COLUMNS = "number, epoch, at, who, act, body, link"
 
 def _entry(row: Iterable[Any]) -> Entry:
     number, epoch, at, who, act, body, link = row
+    return Entry(int(number), int(epoch), at, who, act, _said(int(number), body), link)
+
+
+def _said(number: int, text: str) -> _Body:
+    """A body written in any other way than the ledger writes it is not taken apart, so that its link does not fit."""
     try:
-        said = json.loads(body)
-    except ValueError:
-        said = {"unreadable": body}
-    return Entry(int(number), int(epoch), at, who, act, said, link)
+        said = json.loads(text)
+        if isinstance(said, dict) and chain.written(said) == text:
+            return _Body(number, said)
+    except (ValueError, RecursionError):
+        pass
+    return _Body(number, {"unreadable": text})
+
+
+class _Body(dict[str, Any]):
+    """What an entry says; to ask for something it should say and does not is a fault of the ledger."""
+
+    def __init__(self, number: int, said: dict[str, Any]) -> None:
+        super().__init__(said)
+        self._number = number
+
+    def __missing__(self, key: str) -> Any:
+        raise LedgerError(f"Entry {self._number} of the ledger is damaged; look with: louver ledger verify.")

@@ -28,6 +28,12 @@ def link_of(key: bytes, previous: str, entry: Entry) -> str:
     return link(key, previous, entry.number, entry.epoch, entry.at, entry.who, entry.act, written(entry.body))
 
 
+def same(one: str, other: str) -> bool:
+    """Whether two links are equal, compared in constant time, whatever texts they are."""
+    first, second = (text.encode("utf-8", "surrogatepass") for text in (one, other))
+    return hmac.compare_digest(first, second)
+
+
 def written(body: Mapping[str, Any]) -> str:
     """A body as it is stored: the same text for equal bodies."""
     return json.dumps(body, sort_keys=True, ensure_ascii=True, separators=(",", ":"))

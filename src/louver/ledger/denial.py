@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from fractions import Fraction
 from typing import Any
 
-from louver.errors import BudgetError
-from louver.ledger.admit import Shortage
+from louver.errors import BudgetError, ParameterError
+from louver.ledger.admit import Shortage, admit
 from louver.ledger.envelope import Envelope
-from louver.ledger.totals import EVERYBODY, delta, peak, price
+from louver.ledger.model import Cap
+from louver.ledger.totals import Total
 from louver.privacy.plan import Plan
 from louver.privacy.ranges import Between
 from louver.privacy.scope import Scope
@@ -52,36 +55,44 @@ def refusal(shortage: Shortage, plan: Plan, renewal: str | None) -> BudgetError:
     return error
 
 
-def renewal(envelope: Envelope, shortage: Shortage) -> str | None:
-    """From when on the same request would fit, along the first interval column of its scope."""
+def renewal(envelope: Envelope, caps: Sequence[Cap], shortage: Shortage, new: Sequence[Total]) -> str | None:
+    """From when on the whole request would fit, moved along the first interval column of the scope where it fails."""
     for column, kept in shortage.scope.ranges:
         if isinstance(kept, Between) and kept.start is not None and kept.end is not None:
-            return _renewal(envelope, shortage, column, kept)
+            return _renewal(envelope, caps, shortage, new, column, kept)
     return None
 
 
-def _renewal(envelope: Envelope, shortage: Shortage, column: str, kept: Between) -> str | None:
-    length: Any = kept.end - kept.start  # type: ignore[operator]
-    measure = delta if shortage.what == "delta" else price
-    limit = shortage.cap.delta if shortage.what == "delta" else shortage.cap.amount(shortage.family)
-    if shortage.requested > limit:
-        return None
+def _renewal(
+    envelope: Envelope, caps: Sequence[Cap], shortage: Shortage, new: Sequence[Total], column: str, kept: Between
+) -> str | None:
     start: Any = kept.end
     for _ in range(MOST_TRIES):
         try:
-            moved = Scope({**dict(shortage.scope.ranges), column: Between(start, start + length)})
-        except OverflowError:
+            moved = [replace(total, scope=_moved(total.scope, column, start - kept.start)) for total in new]
+        except (OverflowError, TypeError, ParameterError):
             return None
-        near = envelope.meeting([moved])
-        used = peak(near, moved, measure, shortage.family, shortage.cap.audience or EVERYBODY)
-        if used.price + shortage.requested <= limit:
+        if admit(envelope, caps, moved, shortage.audience).shortage is None:
             return f"the same question {_from(column, start)}"
-        ends = [getattr(dict(total.scope.ranges).get(column), "end", None) for total in near]
+        ends = [getattr(dict(total.scope.ranges).get(column), "end", None) for total in _near(envelope, moved)]
         later = [end for end in ends if end is not None and end > start]
         if not later:
             return None
         start = min(later)
     return None
+
+
+def _near(envelope: Envelope, moved: Sequence[Total]) -> list[Total]:
+    return envelope.meeting([total.scope for total in moved])
+
+
+def _moved(scope: Scope, column: str, by: Any) -> Scope:
+    """The same scope later; only if it is an interval with two ends there can it be moved."""
+    ranges: dict[str, Any] = dict(scope.ranges)
+    kept = ranges.get(column)
+    if not isinstance(kept, Between):
+        raise ParameterError("This scope cannot be moved.")
+    return Scope({**ranges, column: Between(kept.start + by, kept.end + by)})
 
 
 def _from(column: str, start: int | datetime) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import lru_cache
 
-from louver.errors import BudgetError, ParameterError
+from louver.errors import ParameterError
 from louver.ledger.index import ENDLESS, Filed, edges, filed, interval, meeting, scope_of
 from louver.ledger.store import Connection
 from louver.ledger.totals import EVERYBODY, ZERO, Measure, Total, around, delta, peak, price, with_same_intervals
@@ -21,8 +21,8 @@ from louver.privacy.ranges import Between
 from louver.privacy.scope import Scope
 
 MOST_BLOCKS = 64
-LOOSE = 3  # a block may be up to 2^LOOSE times as long as the shortest scopes
-LARGEST_DENOMINATOR_BITS = 2048
+LOOSE = 3  # a block may be up to 2^LOOSE times as long as the shortest scopes, and longer where there are many
+MOST_SPLIT = 4096
 _PLACE = "axis = ? AND reach = ? AND low = ? AND id = ? AND audience = ? AND family = ?"
 
 
@@ -39,13 +39,12 @@ class Envelope:
 
     def check_columns(self, scopes: Iterable[Scope]) -> None:
         """One column has one kind of values for good: the index compares values of one kind only."""
+        kinds = dict(self._columns)
         for scope in scopes:
             for column, kept in scope.ranges:
-                kind = self._columns.get(column, kept.kind)
+                kind = kinds.setdefault(column, kept.kind)
                 if kind != kept.kind:
-                    raise ParameterError(
-                        f"Column {column!r} is {kind} in this ledger, and {kept.kind} here; use the former."
-                    )
+                    raise ParameterError(f"Column {column!r} is {kind} in this ledger, but {kept.kind} in the request.")
 
     def meeting(self, regions: Sequence[Scope]) -> list[Total]:
         """The totals that may meet any of the regions: one look for all regions with the same intervals."""
@@ -106,7 +105,7 @@ class Envelope:
             after = (change.price, change.delta)
             if before is not None:
                 after = before.price + change.price, before.delta + change.delta
-            written = _written(after[0]), _written(after[1])
+            written = str(after[0]), str(after[1])
             if not any(after):
                 gone.append(where)
             elif before is not None:
@@ -143,6 +142,11 @@ class Envelope:
             after = max(before[0], peaks[0]), max(before[1], peaks[1])
             if after != before:
                 self._set_bounds(axis, block, audience, family, after)
+
+    def in_fitting_blocks(self, scopes: Iterable[Scope]) -> list[Scope]:
+        """Those of the scopes whose blocks are not much longer than they are, so that few other scopes are in them."""
+        places = ((scope, filed(scope)) for scope in scopes)
+        return [scope for scope, place in places if self._axes.get(place.axis, ENDLESS) - place.reach <= LOOSE]
 
     def renew_bounds(self, scopes: Iterable[Scope], families: Iterable[str], audiences: Iterable[str]) -> None:
         """Make the bounds of the blocks that these scopes touch tight again."""
@@ -209,22 +213,26 @@ class Envelope:
         exponent = self._axes.get(axis)
         if exponent is None:
             self._connection.run("INSERT INTO axes (axis, exponent) VALUES (?, ?)", axis, reach)
-        elif reach < exponent - LOOSE:
+            self._axes[axis] = reach
+        elif reach < exponent - LOOSE and self._split_blocks(axis, exponent - reach):
             self._connection.run("UPDATE axes SET exponent = ? WHERE axis = ?", reach, axis)
-            self._split_blocks(axis, exponent - reach)
-        else:
-            return
-        self._axes[axis] = reach
+            self._axes[axis] = reach
 
-    def _split_blocks(self, axis: str, by: int) -> None:
-        """Each new block starts from the bound of the one it was part of, if short scopes can be in it at all."""
+    def _split_blocks(self, axis: str, by: int) -> bool:
+        """Each new block starts from the bound of the one it was part of, if short scopes can be in it at all.
+
+        Where that would be many blocks they stay as they are: longer blocks bound less tightly, but rightly.
+        """
         rows = self._connection.rows("SELECT block, audience, family, price, delta FROM blocks WHERE axis = ?", axis)
+        kept = rows if by <= LOOSE + MOST_BLOCKS.bit_length() - 1 else []
+        if len(kept) << by > MOST_SPLIT:
+            return False
         self._connection.run("DELETE FROM blocks WHERE axis = ?", axis)
-        if by <= LOOSE + MOST_BLOCKS.bit_length() - 1:
-            self._connection.run_many(
-                "INSERT INTO blocks (axis, block, audience, family, price, delta) VALUES (?, ?, ?, ?, ?, ?)",
-                ((axis, (block << by) + part, *others) for block, *others in rows for part in range(1 << by)),
-            )
+        self._connection.run_many(
+            "INSERT INTO blocks (axis, block, audience, family, price, delta) VALUES (?, ?, ?, ?, ?, ?)",
+            ((axis, (block << by) + part, *others) for block, *others in kept for part in range(1 << by)),
+        )
+        return True
 
     def _is_short(self, axis: str, reach: int) -> bool:
         """Whether scopes of this reach take few blocks, so that the blocks' bounds include them."""
@@ -255,7 +263,7 @@ class Envelope:
         return None if cut is None else region.intersection(Scope({axis: cut}))
 
     def _like(self, axis: str) -> Between | None:
-        found = self._connection.rows("SELECT scope FROM totals WHERE axis = ? LIMIT 1", axis)
+        found = self._connection.rows("SELECT scope FROM totals WHERE axis = ? AND reach >= 0 LIMIT 1", axis)
         kept = dict(scope_of(found[0][0]).ranges)[axis] if found else None
         return kept if isinstance(kept, Between) else None
 
@@ -284,19 +292,10 @@ class Envelope:
         self._connection.run(
             "INSERT INTO blocks (axis, block, audience, family, price, delta) VALUES (?, ?, ?, ?, ?, ?)"
             " ON CONFLICT (axis, block, audience, family) DO UPDATE SET price = excluded.price, delta = excluded.delta",
-            *(axis, block, audience, family, _written(after[0]), _written(after[1])),
+            *(axis, block, audience, family, str(after[0]), str(after[1])),
         )
 
 
 @lru_cache(maxsize=1 << 12)
 def _fraction(text: str) -> Fraction:
     return Fraction(text)
-
-
-def _written(number: Fraction) -> str:
-    if number.denominator.bit_length() > LARGEST_DENOMINATOR_BITS:
-        raise BudgetError(
-            "The prices on one scope have too many different denominators to add up exactly; "
-            "ask with a price that is a multiple of a power of 1/2. Nothing was spent."
-        )
-    return str(number)

@@ -24,6 +24,7 @@ from louver.privacy.scope import Scope
 LOWEST, HIGHEST = -(2**62), 2**62
 ENDLESS = 63
 MOST_CATEGORIES = 256
+CATEGORY = "\t"  # before a column's name, where no name can have it: an axis of categories
 MOST_SCOPES = 1 << 16
 _SCOPES: dict[str, Scope] = {}
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -60,7 +61,7 @@ def filed(scope: Scope) -> Filed:
             reach = ENDLESS if kept.start is None or kept.end is None else min((high - low - 1).bit_length(), ENDLESS)
             return Filed(id_, column, reach, low, high, keyed, category, text)
     # Axes of categories and the one of nothing have no reach of their own.
-    return Filed(id_, f"={keyed}" if keyed else "", -1, category, category + 1, keyed, category, text)
+    return Filed(id_, f"{CATEGORY}{keyed}" if keyed else "", -1, category, category + 1, keyed, category, text)
 
 
 @lru_cache(maxsize=1 << 14)
@@ -113,7 +114,7 @@ def meeting(connection: Connection, region: Scope, classes: Iterable[tuple[str, 
             if len(categories) <= MOST_CATEGORIES and axis != "":
                 sql += f" AND (keyed <> ? OR category IN ({', '.join('?' * len(categories))}))"
                 values += [column, *categories]
-                if axis == f"={column}":
+                if axis == f"{CATEGORY}{column}":
                     sql += f" AND low IN ({', '.join('?' * len(categories))})"
                     values += categories
         rows += connection.rows(f"SELECT scope, audience, family, price, delta FROM totals WHERE {sql}", *values)  # noqa: S608

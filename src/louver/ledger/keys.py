@@ -35,7 +35,7 @@ class Keys:
                 self._key = bytes.fromhex(self.path.read_text(encoding="ascii").strip())
             except FileNotFoundError:
                 raise LedgerError(
-                    f"The ledger's key {self.path} is missing; without it nothing can be added."
+                    f"The ledger's key {self.path} is missing; say where it is with --key or LOUVER_LEDGER_KEY."
                 ) from None
             except OSError as fault:
                 raise LedgerError(f"The ledger's key {self.path} cannot be read: {fault.strerror}.") from None
@@ -51,13 +51,24 @@ class Keys:
             self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             file = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         except FileExistsError:
-            raise LedgerError(f"There is already a key at {self.path}; choose another place for the new one.") from None
+            raise LedgerError(
+                f"There is already a key at {self.path}; choose another place with --key or LOUVER_LEDGER_KEY."
+            ) from None
         except OSError as fault:
             raise LedgerError(f"The key {self.path} cannot be written: {fault.strerror}.") from None
-        with os.fdopen(file, "w", encoding="ascii") as opened:
-            opened.write(secrets.token_hex(KEY_BYTES) + "\n")
-            opened.flush()
-            os.fsync(opened.fileno())
+        try:
+            os.write(file, f"{secrets.token_hex(KEY_BYTES)}\n".encode("ascii"))
+            os.fsync(file)
+        except OSError as fault:
+            self.remove()
+            raise LedgerError(f"The key {self.path} cannot be written: {fault.strerror}.") from None
+        finally:
+            os.close(file)
+
+    def remove(self) -> None:
+        """Undo `make`, where no ledger came of it."""
+        for path in (self.path, self.witness_path):
+            path.unlink(missing_ok=True)
 
     def secret(self, purpose: str) -> bytes:
         """A secret for another purpose, from which the key cannot be told."""

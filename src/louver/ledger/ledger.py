@@ -42,7 +42,15 @@ from louver.ledger.model import ANALYST, OWNER, Cap, Entry, Head, Person, Reserv
 from louver.ledger.people import check_has_owner, introduced, owners_with, person_with
 from louver.ledger.place import key_path, store_at
 from louver.ledger.recover import append_newer, begin_epoch, check_reaches
-from louver.ledger.request import check_audience, check_cap, check_plain, checked_caps, checked_unit, requested
+from louver.ledger.request import (
+    check_audience,
+    check_cap,
+    check_denominators,
+    checked_caps,
+    checked_unit,
+    plain,
+    requested,
+)
 from louver.ledger.standing import Witnessed, check_standing, standing
 from louver.ledger.store import Connection, Store, UncertainCommit
 from louver.ledger.totals import EVERYBODY, delta, price, totals_of
@@ -62,14 +70,11 @@ class Ledger:
         self._store = store
         self._keys = keys
         self._key = keys.key
-        with store.read() as connection:
-            old = schema.version(connection, store.address) < schema.VERSION
-        if old:
-            self._migrate()
-        with store.read() as connection:
-            opening = Book(connection, self._key).opening()
-        if opening.body["key"] != keys.fingerprint():
-            raise LedgerError(f"The key {keys.path} belongs to another ledger than {store.address}.")
+        try:
+            opening = self._opening()
+        except BaseException:
+            store.close()
+            raise
         self.dataset: str = opening.body["dataset"]
         self.unit = Unit.parse(opening.body["unit"])
 
@@ -107,10 +112,12 @@ class Ledger:
                 body |= {"key": keys.fingerprint(), "store": store.identity(connection)}
                 first = book.append(OPENED, "louver", body)
                 book.apply(first)
+                keys.see(first.number, first.link, durable=True)
+        except UncertainCommit:
+            raise  # the ledger may be there, and is worth nothing without its key
         except BaseException:
-            keys.path.unlink(missing_ok=True)
+            keys.remove()
             raise
-        keys.see(first.number, first.link, durable=True)
         return cls(store, keys), tokens
 
     @classmethod
@@ -128,6 +135,9 @@ class Ledger:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def __repr__(self) -> str:
+        return f"<ledger of {self.dataset!r} at {self.address}>"
 
     @property
     def address(self) -> str:
@@ -183,7 +193,7 @@ class Ledger:
                 entry = book.append(DENIED, who, body)
         self._keys.see(entry.number, entry.link)
         if shortage is not None:
-            raise denial.refusal(shortage, plan, self._renewal(shortage))
+            raise denial.refusal(shortage, plan, self._renewal(shortage, charges))
         return reservation_of(entry, None, fresh=True, charges=charges)
 
     def settle(
@@ -194,9 +204,14 @@ class Ledger:
         `release` is kept with it, so that a repeated request can be answered without spending again.
         """
         number = reservation.number if isinstance(reservation, Reservation) else reservation
-        check_plain(release)
         given = None if charges is None else [charge.for_unit(self.unit) for charge in charges]
-        body = {"reservation": number, "charges": None if given is None else charges_to_list(given), "release": release}
+        for charge in given or ():
+            check_denominators(charge)
+        body = {
+            "reservation": number,
+            "charges": None if given is None else charges_to_list(given),
+            "release": plain(release),
+        }
         call = secrets.token_hex(8)
         try:
             with self._writing() as connection:
@@ -228,6 +243,7 @@ class Ledger:
         """The largest total over the points of a scope: epsilon, or rho for kind "zero-concentrated"."""
         region = self._region(scope)
         with self._reading() as connection:
+            check_audience(audience, Book(connection, self._key).audiences(), needed=False)
             envelope = Envelope(connection)
             envelope.check_columns([region])
             return envelope.peak(region, price, kind, audience or EVERYBODY).price
@@ -298,8 +314,12 @@ class Ledger:
             return Book(connection, self._key).unsettled()
 
     def head(self) -> Head:
+        """The newest entry's number and link; refused while the ledger is in doubt, since it would vouch for that."""
+        witnessed = Witnessed.now(self._keys)
         with self._reading() as connection:
-            return Book(connection, self._key).head()
+            book = Book(connection, self._key)
+            check_standing(book, self._store, witnessed)
+            return book.head()
 
     def doubt(self) -> str | None:
         """Why the ledger must not be used as it is, in one sentence; None when all is well."""
@@ -323,7 +343,9 @@ class Ledger:
         check_cap(cap, self.unit)
         with self._writing() as connection:
             book = self._book(connection)
-            before = next((each for each in book.caps() if each.place() == cap.place()), None)
+            caps = book.caps()
+            Envelope(connection).check_columns([*(each.scope for each in caps), cap.scope])
+            before = next((each for each in caps if each.place() == cap.place()), None)
             # A cap at a new place only narrows what the others allow, unless it opens a new audience.
             raises = before is not None and cap.exceeds(before)
             opens = before is None and cap.audience is not None
@@ -331,8 +353,6 @@ class Ledger:
             entry = book.append(CAP, " and ".join(owners), {"cap": cap.to_dict(), "by": owners})
             book.apply(entry)
         self._keys.see(entry.number, entry.link)
-
-    raise_cap = set_cap
 
     def add_person(self, who: str, role: str, tokens: Sequence[str]) -> str:
         """Give somebody a token, or a new one; it takes two owners, where there are two."""
@@ -367,14 +387,19 @@ class Ledger:
 
         It takes two owners, where there are two. Returns how many entries were added.
         """
+        witnessed, known = Witnessed.now(self._keys), list(heads)
         with self._writing() as connection:
             book = Book(connection, self._key)
+            owners_with(book, tokens, together=True)
+            if standing(book, self._store, witnessed) is None:
+                raise LedgerError(f"The ledger {self.address} is in use as it is; there is nothing to recover.")
             added = append_newer(book, self._key, newer)
             if added:
                 book.rebuild()
-            check_reaches(book, list(heads), Witnessed.now(self._keys).newest)
+            check_reaches(book, known, witnessed.newest)
             owners = owners_with(book, tokens, together=True)
-            entry = begin_epoch(book, owners, self._store.identity(connection), added)
+            proof = {"heads": [head.number for head in known], "witness": witnessed.newest is not None}
+            entry = begin_epoch(book, owners, self._store.identity(connection), added, proof)
         self._keys.see(entry.number, entry.link, durable=True)
         return added
 
@@ -395,6 +420,18 @@ class Ledger:
         book = Book(connection, self._key)
         check_standing(book, self._store, Witnessed.now(self._keys))
         return book
+
+    def _opening(self) -> Entry:
+        """The first entry, after bringing an older ledger up to date and checking that the key belongs to it."""
+        with self._store.read() as connection:
+            old = schema.version(connection, self._store.address) < schema.VERSION
+        if old:
+            self._migrate()
+        with self._store.read() as connection:
+            opening = Book(connection, self._key).opening()
+        if opening.body["key"] != self._keys.fingerprint():
+            raise LedgerError(f"The key {self._keys.path} belongs to another ledger than {self._store.address}.")
+        return opening
 
     def _migrate(self) -> None:
         with self._writing() as connection:
@@ -417,9 +454,11 @@ class Ledger:
             )
         return stored
 
-    def _renewal(self, shortage: Shortage) -> str | None:
+    def _renewal(self, shortage: Shortage, charges: Sequence[Charge]) -> str | None:
+        audience = shortage.audience
         with self._reading() as connection:
-            return denial.renewal(Envelope(connection), shortage)
+            caps = Book(connection, self._key).caps()
+            return denial.renewal(Envelope(connection), caps, shortage, totals_of(charges, audience))
 
 
 def _lowered(stored: Reservation, given: list[Charge]) -> list[Any]:

@@ -23,7 +23,7 @@ def parsed(address: str) -> tuple[str, str, str]:
         from psycopg.conninfo import conninfo_to_dict, make_conninfo
     except ImportError:
         raise StoreError(
-            "A ledger in PostgreSQL needs psycopg; install it with: pip install 'louver[postgres]'."
+            "A ledger in PostgreSQL needs psycopg; install it with: pip install 'psycopg[binary]'."
         ) from None
     url, _, name = address.partition("#")
     if name and not re.fullmatch("[a-z][a-z0-9_]{0,39}", name):

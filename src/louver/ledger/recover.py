@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import hmac
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from louver.errors import LedgerError
 from louver.ledger import chain
@@ -25,7 +25,7 @@ def append_newer(book: Book, key: bytes, newer: Iterable[Entry]) -> int:
             continue
         if entry.number != number + 1:
             raise LedgerError(f"Entry {number + 1} is missing among those supplied; nothing was changed.")
-        if not hmac.compare_digest(entry.link, chain.link_of(key, previous, entry)):
+        if not chain.same(entry.link, chain.link_of(key, previous, entry)):
             raise LedgerError(
                 f"Entry {entry.number} of those supplied does not continue the chain; nothing was changed."
             )
@@ -52,9 +52,9 @@ def check_reaches(book: Book, heads: Sequence[Head], seen: tuple[int, str] | Non
             raise LedgerError(f"Entry {number} is not the one that was written; this ledger has another history.")
 
 
-def begin_epoch(book: Book, owners: Sequence[str], store: str, added: int) -> Entry:
+def begin_epoch(book: Book, owners: Sequence[str], store: str, added: int, proof: Mapping[str, Any]) -> Entry:
     """From here on this store is the ledger."""
     epoch = book.last().epoch + 1
     return book.append(
-        RECOVERED, " and ".join(owners), {"store": store, "by": list(owners), "added": added}, epoch=epoch
+        RECOVERED, " and ".join(owners), {"store": store, "by": list(owners), "added": added, **proof}, epoch=epoch
     )

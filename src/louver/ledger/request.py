@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from louver.errors import ParameterError
 from louver.ledger import chain
 from louver.ledger.model import Cap, name
+from louver.parameters import short
 from louver.privacy.guarantee import Pure
 from louver.privacy.plan import Plan, charges_to_list
+from louver.privacy.predicatewise import Charge
 from louver.privacy.unit import Unit
 
 MOST_CHARGES = 1 << 20
-MOST_DENOMINATOR_BITS = 512
+# Every price is a multiple of 1 over this, so that sums stay exact and short: binary, decimal, or a small share.
+DENOMINATOR = 2**512 * 5**64 * math.lcm(*range(1, 101))
 
 
 def requested(plan: Plan, unit: Unit, audience: str | None, key: str | None) -> dict[str, Any]:
@@ -31,8 +35,7 @@ def requested(plan: Plan, unit: Unit, audience: str | None, key: str | None) -> 
     if plan.gradual and any(charge.kind != Pure.kind for charge in worst):
         raise ParameterError("Only pure prices may settle below their reservation; make the plan without steps.")
     for charge in worst:
-        if max(charge.price.denominator, charge.delta.denominator).bit_length() > MOST_DENOMINATOR_BITS:
-            raise ParameterError("A price has too fine a denominator to add up; round it up to a multiple of 2^-64.")
+        check_denominators(charge)
     listed = charges_to_list(worst)
     described = {
         "mechanism": name("A mechanism", plan.mechanism),
@@ -50,9 +53,19 @@ def requested(plan: Plan, unit: Unit, audience: str | None, key: str | None) -> 
     }
 
 
-def check_plain(release: object) -> None:
+def check_denominators(charge: Charge) -> None:
+    for number in (charge.price, charge.delta):
+        if DENOMINATOR % number.denominator:
+            raise ParameterError(
+                f"The price {short(number)} is a fraction that does not add up with others exactly; round it up to a "
+                "multiple of 2^-64."
+            )
+
+
+def plain(release: object) -> Any:
+    """A release as JSON gives it back."""
     try:
-        json.dumps(release, allow_nan=False)
+        return json.loads(json.dumps(release, allow_nan=False))
     except (TypeError, ValueError, RecursionError):
         raise ParameterError("A release must be made of plain values that JSON can carry.") from None
 
@@ -91,5 +104,5 @@ def check_audience(audience: str | None, known: list[str], needed: bool = True) 
     if audience is None and known and needed:
         raise ParameterError(f"This budget is split among audiences; name one of: {', '.join(known)}.")
     if audience is not None and audience not in known:
-        there = f"it knows {', '.join(known)}" if known else "it has none"
+        there = f"it knows {', '.join(known)}" if known else "its budget is not split"
         raise ParameterError(f"The ledger has no audience {audience[:40]!r}; {there}.")

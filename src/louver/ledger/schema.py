@@ -23,6 +23,7 @@ FOUNDATION = (
 # Made from the entries. `totals` adds up the charges on each scope; `blocks` bounds the totals piece by piece along an
 # axis; `classes`, `columns` and `axes` say what kinds of rows the two hold.
 DERIVED = (
+    "CREATE INDEX IF NOT EXISTS epochs ON entries (number) WHERE act IN ('opened', 'recovered')",
     "CREATE TABLE reservations (number BIGINT PRIMARY KEY, idempotency TEXT UNIQUE, settled BIGINT)",
     "CREATE INDEX unsettled ON reservations (number) WHERE settled IS NULL",
     "CREATE TABLE caps (id TEXT PRIMARY KEY, cap TEXT NOT NULL)",

@@ -61,7 +61,10 @@ class SQLiteStore:
         return str(self.path)
 
     def exists(self) -> bool:
-        return self.path.exists()
+        try:
+            return self.path.exists()
+        except OSError as fault:
+            raise StoreError(f"The ledger {self.address} cannot be read: {fault.strerror}.") from None
 
     @contextmanager
     def create(self, statements: Iterable[str]) -> Iterator[Connection]:
@@ -70,6 +73,7 @@ class SQLiteStore:
             raise LedgerError(f"{self.address} is there already; a ledger is never made over something else.")
         aside = self.path.with_name(f".{self.path.name}.{os.getpid()}.new")
         try:
+            aside.touch(mode=0o600, exist_ok=False)  # who asked for what is for the owner's eyes; SQLite keeps the mode
             self._connect(aside, create=True)
             with self.write() as connection:
                 for statement in [*statements, *_APPEND_ONLY]:
@@ -82,7 +86,11 @@ class SQLiteStore:
                 raise LedgerError(
                     f"{self.address} is there already; a ledger is never made over something else."
                 ) from None
-            _sync_folder(self.path.parent)
+            try:
+                _sync_folder(self.path.parent)
+            except OSError:
+                self.path.unlink()
+                raise
         except OSError as fault:
             raise StoreError(f"The ledger {self.address} cannot be made: {fault.strerror}.") from None
         finally:
@@ -160,7 +168,7 @@ class SQLiteStore:
                     f"The ledger {self.address} was in use when this process was forked; fork between uses."
                 )
             return self._open
-        if not self.path.exists():
+        if not self.exists():
             raise StoreError(f"There is no ledger at {self.address}; make one with: louver ledger init.")
         return self._connect(self.path, create=False)
 

@@ -22,6 +22,7 @@ class Witnessed:
 
     newest: tuple[int, str] | None
     fault: str | None = None
+    missing: bool = False
 
     @classmethod
     def now(cls, keys: Keys) -> Witnessed:
@@ -29,7 +30,9 @@ class Witnessed:
             newest = keys.seen()
         except LedgerError as fault:
             return cls(None, str(fault)[0].lower() + str(fault)[1:].removesuffix("."))
-        return cls(newest, None if newest is not None else f"its witness {keys.witness_path} is missing")
+        if newest is None:
+            return cls(None, f"its witness {keys.witness_path} is missing", missing=True)
+        return cls(newest)
 
 
 def standing(book: Book, store: Store, witnessed: Witnessed) -> str | None:
@@ -38,8 +41,7 @@ def standing(book: Book, store: Store, witnessed: Witnessed) -> str | None:
         return "it was copied or restored from a backup"
     if witnessed.newest is None:
         # A server is recognised by its identity, so that a new host may begin its own witness there.
-        is_file = isinstance(store, SQLiteStore)
-        return witnessed.fault if is_file or "missing" not in str(witnessed.fault) else None
+        return None if witnessed.missing and not isinstance(store, SQLiteStore) else witnessed.fault
     number, link = witnessed.newest
     entry = book.entry(number)
     if entry is None:
@@ -52,13 +54,13 @@ def check_standing(book: Book, store: Store, witnessed: Witnessed) -> None:
     if doubt is not None:
         raise BudgetError(
             f"The ledger {store.address} counts as wholly spent, because {doubt}; "
-            "an owner can supply the newer entries with: louver ledger recover."
+            "its owners can bring it up to date with: louver ledger recover."
         )
 
 
 def _identity_of_epoch(book: Book) -> str:
-    found = book.connection.rows(
-        "SELECT number FROM entries WHERE act IN (?, ?) ORDER BY number DESC LIMIT 1", OPENED, RECOVERED
-    )
+    # Written out as in the index that holds these entries alone.
+    began = f"act IN ('{OPENED}', '{RECOVERED}')"
+    found = book.connection.rows(f"SELECT number FROM entries WHERE {began} ORDER BY number DESC LIMIT 1")  # noqa: S608
     entry = book.entry(int(found[0][0])) if found else None
     return str(entry.body.get("store")) if entry is not None else ""

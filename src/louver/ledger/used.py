@@ -25,7 +25,8 @@ class Usage(Envelope):
             seen.update(new)
             found = [*best, *self._spent_on(new, family, audience)]
             best = nlargest(limit, found, key=lambda each: (each[1], len(each[0].ranges)))
-        return [(scope, spent) for scope, spent in best if spent]
+        spent = [(scope, total) for scope, total in best if total]
+        return sorted(spent, key=lambda each: (-each[1], -len(each[0].ranges), each[0]))
 
     def _groups(self, family: str, audience: str) -> Iterator[tuple[Fraction | float, Iterable[Scope]]]:
         """Scopes block by block, each with a total that none of them exceeds, the largest first.

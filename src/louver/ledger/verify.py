@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
-import hmac
 import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from louver.errors import LedgerError, LouverError
+from louver.errors import LedgerError, LouverError, ParameterError
 from louver.ledger import chain
-from louver.ledger.book import CAP, OPENED, PERSON, RESERVED, SETTLED, Book, audience_of, changes, idempotency
+from louver.ledger.book import (
+    CAP,
+    OPENED,
+    PERSON,
+    RECOVERED,
+    RESERVED,
+    SETTLED,
+    Book,
+    audience_of,
+    changes,
+    idempotency,
+)
 from louver.ledger.envelope import Envelope
-from louver.ledger.index import filed, scope_of
-from louver.ledger.model import Cap, Entry, Head
-from louver.ledger.totals import EVERYBODY, totals_of
+from louver.ledger.index import ENDLESS, filed, scope_of
+from louver.ledger.model import OWNER, Cap, Entry, Head
+from louver.ledger.totals import EVERYBODY, delta, price, totals_of
 from louver.privacy.plan import charges_from_list
+from louver.privacy.scope import Scope
 
 Progress = Callable[[int, int], None]
 
@@ -70,9 +81,17 @@ def verify(
         missing = max((number for number in wanted if number > count), default=None)
         if missing is not None:
             raise _Wrong(f"Entries {count + 1} to {missing} are cut off: a head of {missing} was exported.", count + 1)
-        made.compare(book)
     except _Wrong as wrong:
         return Verdict(False, str(wrong), count, wrong.entry, bool(wanted))
+    except (AttributeError, TypeError, ValueError):
+        return Verdict(False, f"What comes after entry {count} cannot be read.", count, count + 1, bool(wanted))
+    try:
+        made.compare(book)
+    except _Wrong as wrong:
+        return Verdict(False, str(wrong), count, None, bool(wanted))
+    except (KeyError, TypeError, ValueError, ZeroDivisionError, ParameterError):
+        said = "The tables that are made from the entries hold something that cannot be read."
+        return Verdict(False, said, count, None, bool(wanted))
     if doubt is not None:
         return Verdict(
             False, f"{_all(count)} in order, but the ledger is in doubt: {doubt}.", count, None, bool(wanted)
@@ -94,7 +113,7 @@ def _all(count: int) -> str:
 def _check_link(key: bytes, previous: str, entry: Entry, expected: int) -> None:
     if entry.number != expected:
         raise _Wrong(f"Entry {expected} is missing.", expected)
-    if not hmac.compare_digest(str(entry.link), chain.link_of(key, previous, entry)):
+    if not chain.same(entry.link, chain.link_of(key, previous, entry)):
         raise _Wrong(f"Entry {entry.number} was changed, or put in another's place.", entry.number)
 
 
@@ -106,6 +125,7 @@ class _Made:
         self.reserved: dict[int, Entry] = {}
         self.reservations: dict[int, tuple[str, int | None]] = {}
         self.caps: dict[str, str] = {}
+        self.highest: dict[tuple[Scope, str | None], list[Cap]] = {}  # caps since the opening, with all they ever were
         self.people: dict[str, tuple[str, str]] = {}
 
     def add(self, entry: Entry) -> None:
@@ -117,6 +137,7 @@ class _Made:
     def _add(self, entry: Entry) -> None:
         if entry.act == OPENED:
             for cap in entry.body["caps"]:
+                self.highest[Cap.from_dict(cap).place()] = []
                 self._cap(cap)
             for person in entry.body["people"]:
                 self.people[person["name"]] = person["role"], person["token"]
@@ -132,13 +153,26 @@ class _Made:
                 worst, charged = (charges_from_list(each.body["charges"]) for each in (reserved, entry))
                 self._sum(changes(worst, charged, audience_of(reserved)))
         elif entry.act == CAP:
+            self._check_owners(entry)
             self._cap(entry.body["cap"])
+        elif entry.act == RECOVERED:
+            self._check_owners(entry)
         elif entry.act == PERSON:
+            self._check_owners(entry)
             person = entry.body["person"]
             self.people[person["name"]] = person["role"], person["token"]
 
+    def _check_owners(self, entry: Entry) -> None:
+        """Whoever allowed it was an owner then, by the entries themselves."""
+        owners = {who for who, (role, _) in self.people.items() if role == OWNER}
+        if not entry.body["by"] or not set(entry.body["by"]) <= owners:
+            raise _Wrong(f"Entry {entry.number} was allowed by somebody who was no owner.", entry.number)
+
     def _cap(self, plain: dict[str, Any]) -> None:
-        scope, audience = Cap.from_dict(plain).place()
+        cap = Cap.from_dict(plain)
+        scope, audience = cap.place()
+        if (scope, audience) in self.highest:
+            self.highest[scope, audience].append(cap)
         self.caps[chain.digest([scope.to_dict(), audience])] = chain.written(plain)
 
     def _sum(self, totals: Iterable[Any]) -> None:
@@ -180,6 +214,18 @@ class _Made:
             if here != there:
                 raise _Wrong(f"The table of {what} is not what the entries say.")
         _compare_bounds(book)
+        self._compare_spending(book)
+
+    def _compare_spending(self, book: Book) -> None:
+        """Nothing above the largest cap that ever held there, for caps that were there from the beginning."""
+        envelope = Envelope(book.connection)
+        for (scope, audience), caps in self.highest.items():
+            for family in envelope.families():
+                spent = envelope.peak(scope, price, family, audience or EVERYBODY).price
+                deltas = envelope.peak(scope, delta, family, audience or EVERYBODY).price
+                if spent > max(cap.amount(family) for cap in caps) or deltas > max(cap.delta for cap in caps):
+                    whose = f" for {audience}" if audience else ""
+                    raise _Wrong(f"More was spent on {scope}{whose} than its caps ever allowed.")
 
 
 def _compare_bounds(book: Book) -> None:
@@ -188,6 +234,9 @@ def _compare_bounds(book: Book) -> None:
     used = set(rows("SELECT DISTINCT axis, reach, family FROM totals"))
     if not used <= set(rows("SELECT axis, reach, family FROM classes")):
         raise _Wrong("The list of kinds of scopes lacks one that is in use.")
+    measured = {axis for axis, reach, _ in used if 0 <= reach < ENDLESS}
+    if not measured <= {axis for (axis,) in rows("SELECT axis FROM axes")}:
+        raise _Wrong("The list of axes lacks one that is in use.")
     envelope = Envelope(book.connection)
     scopes = [scope_of(text) for (text,) in rows("SELECT DISTINCT scope FROM totals")]
     columns = {(column, kept.kind) for scope in scopes for column, kept in scope.ranges}
@@ -205,7 +254,10 @@ def read_entries(lines: Iterable[str]) -> list[Entry]:
         if line.strip():
             try:
                 plain = json.loads(line)
-                entries.append(Entry(**{name: plain[name] for name in Entry.__dataclass_fields__}))
-            except (ValueError, KeyError, TypeError):
+                given = [plain[name] for name in Entry.__dataclass_fields__]
+                if [type(value) for value in given] != [int, int, str, str, str, dict, str]:
+                    raise ValueError
+                entries.append(Entry(*given))
+            except (ValueError, KeyError, TypeError, RecursionError):
                 raise LedgerError(f"Line {len(entries) + 1} of the entries is no entry of a ledger.") from None
     return entries

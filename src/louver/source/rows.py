@@ -5,9 +5,10 @@ unit's own rows only: they are put in an order by a keyed hash, and the first on
 decide which rows of this unit count, and one unit changes the counts by at most `rows_per_unit` in all.
 
 Nothing about a single row can stop the reading, for that would tell that it is there. Every value is taken as text,
-and a text that is not what a scope asks for is in no range. Rows of a CSV file that do not fit its header are left
-out, and so are rows without a value in a column of the unit, because they belong to no one. Times without a zone are
-in UTC. The engine is held to this one file: no network, no extensions, nothing of the rows spilled to disk.
+and a text that is not what a scope asks for is in no range. Lines of a CSV file are read one by one, so that a broken
+one spoils no other; those that do not fit the header are left out, and so are rows without a value in a column of the
+unit, because they belong to no one. Times without a zone are in UTC. The engine is held to this one file: no network,
+no extensions, nothing of the rows spilled to disk.
 """
 
 from __future__ import annotations
@@ -34,6 +35,15 @@ _CLOSED: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": False,
     "temp_directory": "",
 }
+# Each line of a CSV file is read by itself and as text, so that no row decides how others are read: a quote that is not
+# closed ends with its line. A line that is not made of just as many values as the header is left out.
+_CSV = """(SELECT {columns} FROM (
+    SELECT line, CASE WHEN contains(line, '"') THEN regexp_extract_all(',' || line, ',("(?:[^"]|"")*"|[^",]*)', 1)
+        ELSE string_split(line, ',') END AS fields
+    FROM (SELECT rtrim(line, chr(13)) AS line FROM read_csv(?, columns = {{'line': 'VARCHAR'}}, auto_detect = false,
+        header = true, delim = '\x1f', quote = '', escape = '', nullstr = '', compression = 'none',
+        hive_partitioning = false, ignore_errors = true, strict_mode = false)))
+    WHERE len(fields) = {count} AND array_to_string(fields, ',') = line)"""
 _TIME = ("TIMESTAMPTZ", "TRY_CAST({0} AS TIMESTAMPTZ)")
 
 
@@ -100,13 +110,15 @@ def _source(table: Table) -> tuple[str, str]:
     file = _file(table)
     if table.path.suffix.lower() == ".parquet":
         return "read_parquet(?, hive_partitioning = false)", file
-    # One dialect and texts only, so that no row decides how others are read; in one thread for the same reason.
-    named = ", ".join(f"'c{number}': 'VARCHAR'" for number in range(len(_header(table))))
-    return (
-        f"read_csv(?, columns = {{{named}}}, auto_detect = false, header = true, delim = ',', quote = '\"', "
-        "escape = '\"', nullstr = '', compression = 'none', hive_partitioning = false, ignore_errors = true, "
-        "parallel = false)"
-    ), file
+    count = len(_header(table))
+    return _CSV.format(columns=", ".join(_value(number) for number in range(count)), count=count), file
+
+
+def _value(number: int) -> str:
+    """One value of a line, without its quotes; an empty one is missing."""
+    field = f"fields[{number + 1}]"
+    bare = f"CASE WHEN starts_with({field}, '\"') THEN replace({field}[2:-2], '\"\"', '\"') ELSE {field} END"
+    return f"nullif({bare}, '') AS c{number}"
 
 
 def _columns(engine: duckdb.DuckDBPyConnection, table: Table, counts: Counts) -> dict[str, str]:

@@ -50,7 +50,7 @@ def wait_until(server: Server, condition: str) -> None:
     deadline = time.monotonic() + 30
     with psycopg.connect(server.dsn("postgres"), autocommit=True) as connection:
         while time.monotonic() < deadline:
-            found = connection.execute(f"SELECT count(*) FROM pg_stat_activity WHERE {condition}".encode()).fetchone()  # noqa: S608
+            found = connection.execute(f"SELECT count(*) FROM pg_stat_activity WHERE {condition}".encode()).fetchone()
             if found != (0,):
                 return
             threading.Event().wait(0.01)

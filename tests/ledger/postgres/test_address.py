@@ -88,7 +88,7 @@ def test_an_address_that_cannot_be_understood_is_not_repeated(address: str) -> N
 
 def test_a_missing_driver_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "psycopg", None)
-    with pytest.raises(LouverError, match=r"pip install 'louver\[postgres\]'"):
+    with pytest.raises(LouverError, match=r"pip install 'psycopg\[binary\]'"):
         PostgresStore("postgresql://ann@host/data")
 
 

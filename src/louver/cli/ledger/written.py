@@ -54,7 +54,9 @@ def amounts(text: str) -> dict[str, Fraction]:
         if name not in _NAMES:
             raise ParameterError(f"A cap is written like 0.5, or '0.5, delta 1e-6 where room=lab', not {_shown(text)}.")
         if name in found:
-            raise ParameterError(f"A cap has one {name}, but {_shown(text)} gives two.")
+            raise ParameterError(
+                f"A cap has one {name}, but {_shown(text)} gives two; a decimal has a point, as in 1.5."
+            )
         found[name] = number(f"The {name} of a cap", written)
     return found
 
