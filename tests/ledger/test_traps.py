@@ -14,7 +14,7 @@ from louver.errors import BudgetError, ParameterError
 from louver.ledger import Cap, Ledger
 from louver.privacy import Approximate, Between, Charge, Scope, Unit
 from tests.ledger.plans import flat, priced, rooms
-from tests.ledger.raw import opened
+from tests.ledger.tampering import look, tamper
 
 HALF = Fraction(1, 2)
 
@@ -73,8 +73,7 @@ def test_one_short_scope_among_many_long_ones_does_not_multiply_the_blocks(ledge
     for start in range(64):
         ledger.reserve(priced((Scope({"t": Between(start * 1000, start * 1000 + 1000)}), Fraction(1, 8))))
     ledger.reserve(priced((Scope({"t": Between(10, 12)}), Fraction(1, 64))))
-    with opened(where) as raw:
-        assert raw("SELECT count(*) FROM blocks")[0][0] <= 4096
+    assert look(where, "SELECT count(*) FROM blocks")[0][0] <= 4096
     assert ledger.spent() == Fraction(1, 8) + Fraction(1, 64)
     assert ledger.spent(Scope({"t": Between(12, 10**9)})) == Fraction(1, 8)
     assert ledger.verify().ok
@@ -83,32 +82,27 @@ def test_one_short_scope_among_many_long_ones_does_not_multiply_the_blocks(ledge
 @pytest.mark.parametrize("table", ["caps", "totals"])
 def test_spending_under_a_table_that_was_changed_and_put_back_is_found(ledger: Ledger, where: str, table: str) -> None:
     ledger.reserve(flat(1))
-    edit = {
-        "caps": ('UPDATE caps SET cap = replace(cap, \'"epsilon":"1"\', \'"epsilon":"9"\')',),
-        "totals": ("UPDATE totals SET price = '0'",),
+    edit, undo = {
+        "caps": (
+            """UPDATE caps SET cap = replace(cap, '"epsilon":"1"', '"epsilon":"9"')""",
+            """UPDATE caps SET cap = replace(cap, '"epsilon":"9"', '"epsilon":"1"')""",
+        ),
+        "totals": ("UPDATE totals SET price = '0'", "UPDATE totals SET price = '2'"),
     }[table]
-    with opened(where) as raw:
-        kept = raw(f"SELECT * FROM {table}")
-        raw(*edit)
+    tamper(where, edit)
     ledger.reserve(flat(1))
-    with opened(where) as raw:
-        if table == "caps":
-            raw("UPDATE caps SET cap = ?", kept[0][1])
-        else:
-            raw("UPDATE totals SET price = '2'")
-            raw("DELETE FROM blocks")
+    tamper(where, undo)
     verdict = ledger.verify()
     assert not verdict.ok
     assert "More was spent on everything than its caps ever allowed" in verdict.sentence
 
 
 def test_a_cap_set_by_somebody_who_was_made_an_owner_by_hand_is_found(ledger: Ledger, where: str) -> None:
-    with opened(where) as raw:
-        kept = raw("SELECT name, role, token FROM people")
-        raw("UPDATE people SET name = 'eve', token = ?", hashlib.sha256(b"hers").hexdigest())
+    ((name, token),) = look(where, "SELECT name, token FROM people")
+    hers = hashlib.sha256(b"hers").hexdigest()
+    tamper(where, f"UPDATE people SET name = 'eve', token = '{hers}'")
     ledger.set_cap(Cap(epsilon=9), ["hers"])
-    with opened(where) as raw:
-        raw("UPDATE people SET name = ?, role = ?, token = ?", *kept[0])
+    tamper(where, f"UPDATE people SET name = '{name}', token = '{token}'")
     verdict = ledger.verify()
     assert not verdict.ok
     assert verdict.sentence == "Entry 2 was allowed by somebody who was no owner."

@@ -73,7 +73,7 @@ def _print_what(ledger: Ledger, doubt: str | None) -> None:
     print(ledger.unit.sentence())
     if doubt is not None:
         print(ui.amber(f"\n! Everything counts as spent, because {ui.printable(doubt)}."))
-        print("  An owner can supply the newer entries with: louver ledger recover")
+        print("  Its owners can bring it up to date with: louver ledger recover")
 
 
 def _print_scope(ledger: Ledger, asked: Scope, region: Scope, left: Fraction) -> None:
