@@ -18,7 +18,7 @@ from functools import lru_cache
 from typing import Any
 
 from louver.ledger.store import Connection
-from louver.privacy.ranges import TIMES, Among, Between, Range
+from louver.privacy.ranges import TIMES, Among, Between, Range, range_from_dict
 from louver.privacy.scope import Scope
 
 LOWEST, HIGHEST = -(2**62), 2**62
@@ -72,7 +72,16 @@ def _text(column: str, kept: Range) -> str:
 def scope_of(text: str) -> Scope:
     """The scope behind its stored text; what was filed lately is at hand."""
     known = _SCOPES.get(text)
-    return _remembered(text, Scope.from_dict(json.loads(text))) if known is None else known
+    if known is not None:
+        return known
+    ranges = {column: _range(column, json.dumps(stored)) for column, stored in json.loads(text).items()}
+    return _remembered(text, Scope(ranges))
+
+
+@lru_cache(maxsize=1 << 14)
+def _range(column: str, text: str) -> Range:
+    """Scopes share most of their ranges: many rooms in one slot, one room in many."""
+    return range_from_dict(column, json.loads(text))
 
 
 def _remembered(text: str, scope: Scope) -> Scope:
