@@ -211,4 +211,4 @@ def test_the_ledger_agrees_where_kinds_of_guarantees_meet(name: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", GRIDS)
 def test_the_ledger_agrees_over_long_histories(name: str) -> None:
-    run(40, GRIDS[name], ("pure", "approximate", "zero-concentrated"), steps=50)
+    run(12, GRIDS[name], ("pure", "approximate", "zero-concentrated"), steps=50)
