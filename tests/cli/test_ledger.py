@@ -507,7 +507,7 @@ def test_a_reader_that_leaves_early_gets_no_traceback(ledger: Ledger) -> None:
     assert shown.stderr == ""
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a device that is always full")
 def test_an_output_that_is_full_is_one_sentence(ledger: Ledger) -> None:
     command = [sys.executable, "-m", "louver", "ledger", "entries", ledger.address]
     with Path("/dev/full").open("w") as full:

@@ -14,21 +14,11 @@ import pytest
 from louver.ledger import Cap, Ledger, schema
 from louver.ledger.store import UncertainCommit
 from louver.privacy import Between, Charge, Scope, Unit
+from tests.ledger.made import PRICE, create
 from tests.ledger.plans import flat, priced, rooms
 from tests.ledger.sentences import one_sentence
 from tests.ledger.server import Server
 from tests.ledger.tampering import look, tamper
-
-NOBODY = 65534
-PRICE = Fraction(1, 8)
-
-
-def create(where: str | Path, key: Path | None = None, reservations: int = 3) -> None:
-    ledger, _ = Ledger.create(where, key=key, dataset="house", unit=Unit.row(), caps=[Cap(epsilon=1)])
-    with ledger:
-        for _ in range(reservations):
-            ledger.reserve(flat(PRICE))
-
 
 # A server that goes away
 
