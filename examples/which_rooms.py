@@ -4,50 +4,39 @@ presence.csv has columns device, room: one row for each device in a room. rooms.
 list of rooms to ask about. Room names must match exactly; rows of rooms that are not listed are ignored, and a device
 counts once in a room. Without files, the invented building that comes with Louver is used.
 
-Printed is only what may be published: the price, the promise, the flagged rooms and what remains. The budget is kept in
-a ledger: every run pays from it, and is refused when it is used up. What is wrong in rooms.csv, which is public, is
-named; what is wrong in single rows of presence.csv, which is private, is not: such rows are left out.
+Printed is only what may be published: what is protected, the flagged rooms, the promise, the price and what remains.
+The budget is kept in a ledger: every run pays from it, and is refused when it is used up. What is wrong in rooms.csv,
+which is public, is named; what is wrong in single rows of presence.csv, which is private, is not: they are left out.
 """
 
 from __future__ import annotations
 
 import argparse
-import csv
-import math
 import sys
 from fractions import Fraction
 from pathlib import Path
 
 import louver
-from louver.decide import OneShotCounts
 from louver.ledger import Cap, Ledger
-from louver.privacy import Unit, largest_total
-from louver.source import Table
-from louver.steward import Steward
+from louver.privacy import Unit
+from louver.question import col, count
+from louver.source import Domain, Source, Table
 
 BUILDING = Path(louver.__file__).parent / "cli" / "building"
-PRESENCE = Unit("device", "room")
 
 
 def main(arguments: list[str] | None = None) -> int:
     chosen = parse(arguments)
     try:
-        limits = read_limits(chosen.rooms)
-        plan = OneShotCounts("room", limits, unit=PRESENCE, miss_rate=chosen.miss_rate, slack=chosen.slack)
-        table = Table(chosen.presence, dataset=chosen.dataset, unit=PRESENCE)
-        if not chosen.presence.is_file():
-            raise louver.DataError(f"There is no file {chosen.presence}.")
+        table = Table(chosen.presence, dataset=chosen.dataset, unit=Unit("device", "room"))
+        source = Source(table, domains=Domain.read(chosen.rooms, keys=["room"]))
+        crowded = count().by("room") > col("limit")
+        plan = louver.plan(source, crowded, miss_rate=chosen.miss_rate, slack=chosen.slack)  # states price and promise
         with opened(chosen.ledger, table, chosen.cap) as ledger:
-            release = Steward(table, ledger).run(plan)
-            left = math.floor(ledger.remaining() * 10_000) / 10_000
+            print(louver.ask(source, plan, ledger=ledger))
     except louver.LouverError as error:
         print(error, file=sys.stderr)
         return error.exit_code
-    price = math.ceil(largest_total(plan.worst).price * 10_000) / 10_000  # rounded up: never less than what is paid
-    print(f"price: epsilon {price:.4f} for one device's presence in one room")
-    print(f"promise: {release.promise}")
-    print("flagged:", ", ".join(release.answer["flagged"]) or "none")
-    print(f"remaining: epsilon {left:.4f} in {chosen.ledger}")
     return 0
 
 
@@ -81,29 +70,6 @@ def number(text: str) -> Fraction:
         return Fraction(text)
     except (ValueError, ZeroDivisionError):
         raise argparse.ArgumentTypeError(f"{text!r} is no number; 0.05 means at most 1 in 20") from None
-
-
-def read_limits(path: Path) -> dict[str, int]:
-    limits: dict[str, int] = {}
-    try:
-        with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
-            rows = csv.DictReader(file)
-            if not {"room", "limit"} <= set(rows.fieldnames or ()):
-                raise louver.DataError(f"{path} needs a first line with the columns room and limit, split by commas.")
-            for line, row in enumerate(rows, start=2):
-                room, limit = row["room"] or "", row["limit"] or ""
-                if not limit.isdecimal() or len(limit) > 9:
-                    raise louver.DataError(f"{path}, line {line}: the limit {limit!r} must be a whole number.")
-                if room in limits:
-                    raise louver.DataError(f"{path}, line {line}: room {room!r} is listed twice.")
-                limits[room] = int(limit)
-    except OSError as error:
-        raise louver.DataError(f"{path} cannot be read: {error.strerror}.") from None
-    except csv.Error:
-        raise louver.DataError(f"{path} is no CSV file.") from None
-    if not limits:
-        raise louver.DataError(f"{path} lists no room, so there is nothing to ask about.")
-    return limits
 
 
 if __name__ == "__main__":

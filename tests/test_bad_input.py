@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from louver import decide, noise, privacy, source
+from louver import decide, noise, privacy, question, source
 from louver.errors import LouverError
 from louver.noise import idealised
 from louver.privacy import calibrate
@@ -83,6 +83,11 @@ RIGHT: dict[str, list[object]] = {
 }
 
 
+ROOMS = source.Domain({"room": ["hall", "lab"], "limit": [40, 10]}, ["room"])
+OVER = question.question(question.count().by("room") > question.col("limit"))
+COUNTS = question.values(question.count().by("room"))
+
+
 def quantise(low: Any, high: Any, step: Any, values: Any) -> object:
     grid = noise.Grid(low, high, step)
     return grid.sensitivity, grid.quantise(values)
@@ -125,16 +130,28 @@ CALLABLES: list[tuple[Callable[..., object], tuple[str, ...]]] = [
     (calibrate.ppwlm, ("error rate", "alpha", "rate", "steps")),
     (privacy.Subspace, ("alpha", "delta", "column")),
     (lambda path, name, unit: source.Table(path, dataset=name, unit=unit), ("path", "column", "unit")),
-    (lambda by, keys, bound: source.Counts(by, keys, None, bound), ("column", "keys", "size")),
+    (source.Bound, ("size", "size")),
+    (lambda keys: source.Domain({"room": keys}, ["room"]), ("keys",)),
+    (lambda column: question.count().by(column), ("column",)),
+    (lambda number: question.count() > number, ("alpha",)),
     (
-        lambda by, limits, unit, miss, slack: decide.OneShotCounts(by, limits, unit=unit, miss_rate=miss, slack=slack),
-        ("column", "limits", "unit", "error rate", "slack"),
+        lambda unit, miss, slack: decide.Shift(OVER, ROOMS, unit=unit, miss_rate=miss, slack=slack),
+        ("unit", "error rate", "slack"),
     ),
     (
-        lambda by, limits, unit, levels: decide.GradualCounts(
-            by, limits, unit=unit, miss_rate=0.05, slack=3, levels=levels
+        lambda unit, levels: decide.Progressive(OVER, ROOMS, unit=unit, miss_rate=0.05, slack=3, levels=levels),
+        ("unit", "steps"),
+    ),
+    (
+        lambda miss, alarms: decide.Sparse(
+            OVER, ROOMS, unit=privacy.Unit.row(), miss_rate=miss, slack=3, alarms=alarms
         ),
-        ("column", "limits", "unit", "steps"),
+        ("error rate", "size"),
+    ),
+    (lambda epsilon: decide.Naive(OVER, ROOMS, unit=privacy.Unit.row(), epsilon=epsilon), ("alpha",)),
+    (
+        lambda miss, near: decide.Within(COUNTS, ROOMS, unit=privacy.Unit.row(), miss_rate=miss, distance=near),
+        ("error rate", "slack"),
     ),
 ]
 

@@ -36,14 +36,14 @@ def test_the_contracts_hold(copied: Path) -> None:
 @pytest.mark.parametrize(
     ("file", "bad", "broken"),
     [
-        ("decide/one_shot.py", "from louver.source import rows", "Only the steward reads rows"),
-        ("decide/counts.py", "from louver.source.rows import read", "Only the steward reads rows"),
+        ("decide/shift.py", "from louver.source import rows", "Only the steward reads rows"),
+        ("decide/decision.py", "from louver.source.rows import read", "Only the steward reads rows"),
         ("cli/demo.py", "import louver.source.rows", "Only the steward reads rows"),
         ("source/__init__.py", "from louver.source.rows import read", "Only the steward reads rows"),
         ("ledger/model.py", "from louver.source import Table", "Rooms import from lower rooms only"),
         ("source/table.py", "from louver.ledger import Cap", "Rooms import from lower rooms only"),
-        ("steward.py", "from louver.decide import OneShotCounts", "Rooms import from lower rooms only"),
-        ("decide/gradual.py", "from louver.noise import idealised", "No release uses idealised noise"),
+        ("steward.py", "from louver.decide import Shift", "Rooms import from lower rooms only"),
+        ("decide/progressive.py", "from louver.noise import idealised", "No release uses idealised noise"),
         ("steward.py", "from louver.noise.idealised import laplace", "No release uses idealised noise"),
     ],
 )

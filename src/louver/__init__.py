@@ -1,14 +1,15 @@
 """Louver: which places crossed the line, on data about people, at the least privacy loss.
 
-`louver.decide` makes plans, `louver.steward` runs them on the rows of a `louver.source`, and `louver.ledger` keeps the
-budget. Below them `louver.noise` draws randomness, and `louver.privacy` says what is promised and what it costs. Each
-is imported when first used, so that `import louver` alone loads nothing heavy.
+`louver.ask` answers a question, and `louver.plan` says beforehand what it would promise and cost. `louver.question`
+says what can be asked, `louver.decide` makes plans, `louver.steward` runs them on the rows of a `louver.source`, and
+`louver.ledger` keeps the budget. Below them `louver.noise` draws randomness, and `louver.privacy` says what is promised
+and what it costs. Each is imported when first used, so that `import louver` alone loads nothing heavy.
 """
 
 from __future__ import annotations
 
 from importlib import import_module
-from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 from louver.errors import (
     AccessError,
@@ -20,8 +21,13 @@ from louver.errors import (
     PromiseError,
 )
 
+if TYPE_CHECKING:
+    from louver.decide.ask import ask
+    from louver.decide.plan import plan
+
 __version__ = "0.1.0"
-_ROOMS = ("decide", "ledger", "noise", "privacy", "source", "steward")
+_ROOMS = ("decide", "ledger", "noise", "privacy", "question", "source", "steward")
+_CALLS = {"ask": "louver.decide.ask", "plan": "louver.decide.plan"}
 __all__ = [
     "AccessError",
     "BudgetError",
@@ -31,18 +37,23 @@ __all__ = [
     "ParameterError",
     "PromiseError",
     "__version__",
+    "ask",
     "decide",
     "ledger",
     "noise",
+    "plan",
     "privacy",
+    "question",
     "source",
     "steward",
 ]
 
 
-def __getattr__(name: str) -> ModuleType:
+def __getattr__(name: str) -> Any:
     if name in _ROOMS:
         return import_module(f"louver.{name}")
+    if name in _CALLS:
+        return getattr(import_module(_CALLS[name]), name)
     raise AttributeError(f"module 'louver' has no attribute {name!r}")
 
 

@@ -9,18 +9,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
 from louver.errors import AccessError, DataError, LedgerError, LouverError, ParameterError
 from louver.ledger import Cap, Entry, Ledger, Reservation
 from louver.noise.bits import SYSTEM, Bits
-from louver.privacy import Charge, ExPost, Outcome, Plan, Pure, Scope, largest_total, plan_from_dict, plan_to_dict
+from louver.privacy import Charge, ExPost, Outcome, Plan, Pure, Scope, Unit, largest_total, plan_from_dict, plan_to_dict
 from louver.privacy.plan import charges_from_list
-from louver.source import Counts, Table, rows
+from louver.source import Reading, Table, rows
 
-__all__ = ["Analyst", "KeptRelease", "Owner", "Paid", "Release", "Steward"]
+__all__ = ["Analyst", "KeptRelease", "Owner", "Paid", "Release", "Steward", "check"]
 
 OWNER = "owner"
 RESERVED, SETTLED = "reserved", "settled"
@@ -28,7 +28,10 @@ RESERVED, SETTLED = "reserved", "settled"
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """What leaves: the answer, what it promises and protects, and what it cost."""
+    """What leaves: the answer, what it promises and protects, and what it cost.
+
+    `again` says that it was paid for before, under the same key, and cost nothing this time.
+    """
 
     answer: Any
     promise: str
@@ -36,6 +39,7 @@ class Release:
     worst: Fraction
     charged: Fraction
     number: int
+    again: bool = field(default=False, compare=False)
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -113,7 +117,7 @@ class Steward:
         return self._run(plan, who, audience, key)
 
     def _run(self, plan: Plan, who: str, audience: str | None, key: str | None) -> Release:
-        plan = self._checked(plan)
+        plan = _checked(plan, self._ledger.unit, "ledger")
         rows.check(self._table, plan.reading)
         reservation = self._ledger.reserve(plan, who=who, audience=audience, key=key)
         if not reservation.fresh:
@@ -126,21 +130,6 @@ class Steward:
         kept = {"answer": outcome.answer, "charged": str(charged)}
         self._settle(plan, reservation, outcome.charges, kept)
         return _release(plan, reservation.number, outcome.answer, charged)
-
-    def _checked(self, plan: Plan) -> Plan:
-        """The plan made anew by its registered mechanism: whatever else was handed in never gets to run."""
-        if isinstance(plan, type) or not isinstance(plan, Plan):
-            raise ParameterError(f"A steward runs plans, not a {type(plan).__name__}; make one with louver.decide.")
-        made = plan_from_dict(json.loads(json.dumps(plan_to_dict(plan))))
-        if type(made) is not type(plan):
-            raise ParameterError(f"{type(plan).__name__} is not the plan of the mechanism {made.mechanism!r}.")
-        if made.unit != self._ledger.unit:
-            raise ParameterError(f"The plan's unit is {made.unit}, but the ledger's is {self._ledger.unit}.")
-        if made.gradual and not all(isinstance(charge.guarantee, Pure) for charge in made.worst):
-            raise ParameterError("A gradual plan must have pure prices: nothing else is proved to settle below.")
-        if not isinstance(made.reading, Counts):
-            raise ParameterError(f"A steward reads Counts, not a {type(made.reading).__name__}.")
-        return made
 
     def _outcome(self, plan: Plan) -> Outcome | LouverError:
         """What the mechanism gives back, or the sentence about what failed; nothing else about the rows comes out."""
@@ -225,6 +214,29 @@ class Owner(Analyst):
         self._steward._ledger.set_cap(cap, tokens=[self._token, *other_tokens])
 
 
+def check(table: Table, plan: Plan) -> None:
+    """Whether a plan could run on a table: all that a run checks before it reserves. Needs no ledger, reads no row."""
+    if not isinstance(table, Table):
+        raise ParameterError(f"A plan is checked against a Table, not a {type(table).__name__}.")
+    rows.check(table, _checked(plan, table.unit, "table").reading)
+
+
+def _checked(plan: Plan, unit: Unit, whose: str) -> Plan:
+    """The plan made anew by its registered mechanism: whatever else was handed in never gets to run."""
+    if isinstance(plan, type) or not isinstance(plan, Plan):
+        raise ParameterError(f"A steward runs plans, not a {type(plan).__name__}; make one with louver.decide.")
+    made = plan_from_dict(json.loads(json.dumps(plan_to_dict(plan))))
+    if type(made) is not type(plan):
+        raise ParameterError(f"{type(plan).__name__} is not the plan of the mechanism {made.mechanism!r}.")
+    if made.unit != unit:
+        raise ParameterError(f"The plan's unit is {made.unit}, but the {whose}'s is {unit}.")
+    if made.gradual and not all(isinstance(charge.guarantee, Pure) for charge in made.worst):
+        raise ParameterError("A gradual plan must have pure prices: nothing else is proved to settle below.")
+    if not isinstance(made.reading, Reading):
+        raise ParameterError(f"A steward reads a Reading, not a {type(made.reading).__name__}.")
+    return made
+
+
 def _failed(plan: Plan) -> LouverError:
     return LouverError(f"The mechanism {plan.mechanism!r} failed and nothing was released; its price stays reserved.")
 
@@ -239,7 +251,7 @@ def _again(plan: Plan, reservation: Reservation) -> Release:
     kept = reservation.release
     if not _is_kept(kept):
         raise LouverError(f"Reservation {reservation.number} was settled by another program; its key is taken.")
-    return _release(plan, reservation.number, kept["answer"], Fraction(kept["charged"]))
+    return replace(_release(plan, reservation.number, kept["answer"], Fraction(kept["charged"])), again=True)
 
 
 def _is_kept(release: Any) -> bool:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from fractions import Fraction
+from pathlib import Path
 
 import pytest
 
@@ -15,6 +15,7 @@ from louver.errors import PromiseError
 def test_the_demo_prints_price_promise_and_answer(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["demo"]) == 0
     shown = capsys.readouterr().out
+    assert f"question   {demo.QUESTION}" in shown
     assert "one row, not one person" in shown
     assert "is missed in at most 1 of 20 cases" in shown
     assert "epsilon 0.4148 for a device in a room" in shown
@@ -40,16 +41,10 @@ def test_the_demo_flags_what_is_far_over_and_not_what_is_far_below(capsys: pytes
     assert "Lobby" not in flagged[1]
 
 
-def test_a_price_is_shown_rounded_up_and_what_remains_rounded_down() -> None:
-    assert demo._up(Fraction(1, 3)) == "0.3334"
-    assert demo._up(Fraction(1, 2)) == "0.5000"
-    assert demo._down(Fraction(2, 3)) == "0.6666"
-
-
 def test_an_error_is_one_sentence_and_its_exit_code(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def refuse() -> None:
+    def refuse(_: object) -> None:
         raise PromiseError("No plan keeps this promise.")
 
     monkeypatch.setattr(demo, "run", refuse)
@@ -80,7 +75,7 @@ def test_a_reader_that_leaves_early_gets_no_traceback() -> None:
 
 
 def test_an_interrupt_is_quiet(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    def interrupt() -> None:
+    def interrupt(_: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(demo, "run", interrupt)
@@ -89,7 +84,7 @@ def test_an_interrupt_is_quiet(monkeypatch: pytest.MonkeyPatch, capsys: pytest.C
 
 
 def test_the_demo_tells_misses_slack_and_false_alarms_apart(capsys: pytest.CaptureFixture[str]) -> None:
-    demo._print_truth({"over": 3, "missed": 1, "near": -9, "at": 0, "far": -10}, {"over", "near", "far"})
+    demo._print_truth({"over": 3, "missed": 1, "near": -9, "at": 0, "far": -10}, {"over", "near", "far"}, 10)
     shown = capsys.readouterr().out
     assert "2 rooms are over; missed at first: missed;" in shown
     assert "flagged within the slack: near; false alarms: far" in shown
@@ -98,3 +93,23 @@ def test_the_demo_tells_misses_slack_and_false_alarms_apart(capsys: pytest.Captu
 def test_python_dash_m_louver_is_the_command() -> None:
     shown = subprocess.run([sys.executable, "-m", "louver", "--version"], capture_output=True, text=True, check=True)
     assert shown.stdout == f"louver {__version__}\n"
+
+
+def test_the_demo_hands_out_its_files_to_ask_about(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(["demo", "--files", "building"]) == 0
+    assert capsys.readouterr().out == "Wrote presence.csv, rooms.csv and louver.toml into building.\n"
+    monkeypatch.chdir("building")
+    assert cli.main(["ask", "presence", demo.QUESTION, "--dry-run"]) == 0
+    assert "epsilon 0.4148 at most" in capsys.readouterr().out
+
+
+def test_the_demo_writes_over_no_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "rooms.csv").write_text("mine")
+    assert cli.main(["demo", "--files", str(tmp_path)]) == 4
+    assert "rooms.csv is there already; name another folder." in capsys.readouterr().err
+    assert [file.name for file in tmp_path.iterdir()] == ["rooms.csv"]
+    assert cli.main(["demo", "--files", str(tmp_path / "rooms.csv")]) == 4
+    assert "cannot be written: " in capsys.readouterr().err

@@ -7,17 +7,18 @@ and every assertion holds whenever they do.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
-from fractions import Fraction
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
-from louver.decide import GradualCounts, OneShotCounts
-from louver.privacy import Unit
+from louver.decide import Progressive, Shift
+from louver.privacy import Unit, total_at
+from louver.privacy.plan import charges_from_list
 from louver.source import Table
 from louver.steward import Steward
+from tests.counting import counting
 from tests.crash import rounds
 from tests.crash.rounds import KILLED, Child, Rounds, Tally
 from tests.ledger.forks import REFUSED
@@ -85,8 +86,8 @@ def steward_rounds(table: Table) -> Callable[[str, Path], Rounds]:
     """Real plans on real rows: what the steward hands out is what counts as released."""
     limits = {"hall": 20, "lab": 10, "attic": 200}
     plans = (
-        GradualCounts("room", limits, unit=Unit.row(), miss_rate=0.05, slack=10),
-        OneShotCounts("room", limits, unit=Unit.row(), miss_rate=0.05, slack=10),
+        counting(Progressive, "room", limits, unit=Unit.row(), miss_rate=0.05, slack=10),
+        counting(Shift, "room", limits, unit=Unit.row(), miss_rate=0.05, slack=10),
     )
 
     def work(where: str, key: Path) -> Rounds:
@@ -101,7 +102,7 @@ def steward_rounds(table: Table) -> Callable[[str, Path], Rounds]:
                     )
                     charges = settled.body["charges"]
                     child.release(
-                        {room: str(made.charged) for room in limits} if charges is None else _by_room(charges)
+                        {room: str(made.charged) for room in limits} if charges is None else _by_room(charges, limits)
                     )
 
         return run
@@ -109,12 +110,9 @@ def steward_rounds(table: Table) -> Callable[[str, Path], Rounds]:
     return work
 
 
-def _by_room(charges: list[dict[str, dict[str, str]]]) -> dict[str, str]:
-    totals: dict[str, Fraction] = {}
-    for line in charges:
-        for room in line["each"]["room"]:
-            totals[room] = totals.get(room, Fraction(0)) + Fraction(line["price"]["epsilon"])
-    return {room: str(total) for room, total in totals.items()}
+def _by_room(stored: object, rooms: Iterable[str]) -> dict[str, str]:
+    charges = charges_from_list(stored)
+    return {room: str(total_at(charges, {"room": room})) for room in rooms}
 
 
 def test_a_steward_that_is_killed_has_paid_for_what_it_released(places: Places, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from louver.decide import OneShotCounts
+from louver.decide import Shift
 from louver.errors import ParameterError
 from louver.privacy import (
     Approximate,
@@ -27,9 +27,10 @@ from louver.privacy import (
     plan_to_dict,
 )
 from louver.privacy.plan import charges_from_list, charges_to_list
+from tests.counting import counting
 from tests.misuse import anything, assert_made_or_refused
 
-PLAN = OneShotCounts("room", {"hall": 180, "lab": 40}, unit=Unit.row(), miss_rate=0.05, slack=10)
+PLAN = counting(Shift, "room", {"hall": 180, "lab": 40}, unit=Unit.row(), miss_rate=0.05, slack=10)
 
 amounts = st.fractions(0, 3, max_denominator=50)
 deltas = st.fractions(0, Fraction(1, 2), max_denominator=50)

@@ -1,25 +1,84 @@
 from __future__ import annotations
 
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from louver.errors import ParameterError
-from louver.privacy import Among, Between, Scope, Unit
-from louver.source import Counts, Table, View
-from tests.misuse import NOT_COUNTS, Thing
+from louver.privacy import Unit
+from louver.source import DuckDBTable, Table, View
+from louver.source.locations import File, Frame, PostgresTable
+from tests.misuse import Thing
+
+
+def table(location: object, **further: object) -> Table:
+    return Table(location, dataset="house", unit=Unit("device"), **further)  # type: ignore[arg-type]
 
 
 def test_a_table_describes_a_file_and_reads_nothing() -> None:
-    table = Table("nowhere/presence.parquet", dataset="building 7", unit=Unit("device"))
-    assert (table.path, table.dataset, table.unit) == (Path("nowhere/presence.parquet"), "building 7", Unit("device"))
+    made = Table("nowhere/presence.parquet", dataset="building 7", unit=Unit("device"))
+    assert made.location == File(Path("nowhere/presence.parquet"))
+    assert (made.dataset, made.unit, made.name) == ("building 7", Unit("device"), "presence")
+    assert made.describe() == "nowhere/presence.parquet"
 
 
-@pytest.mark.parametrize("path", ["presence", "rows.xlsx", "", 3, None, b"rows.csv", "a\0.csv", Thing()])
-def test_a_table_is_a_csv_or_parquet_file(path: object) -> None:
-    with pytest.raises(ParameterError, match="A table is a file"):
-        Table(path, dataset="d", unit=Unit.row())  # type: ignore[arg-type]
+@pytest.mark.parametrize(
+    "location", ["presence", "rows.xlsx", "", 3, None, b"rows.csv", "a\0.csv", Thing(), ["rows.csv"], {}]
+)
+def test_a_table_is_in_a_place_that_louver_knows(location: object) -> None:
+    with pytest.raises(ParameterError, match="A table is a file whose name ends in"):
+        table(location)
+
+
+def test_a_table_of_a_database_file_is_named_after_a_mark() -> None:
+    for location in ("plant.duckdb#main.presence", DuckDBTable("plant.duckdb", "main.presence")):
+        made = table(location)
+        assert (made.describe(), made.name) == ("plant.duckdb#main.presence", "presence")
+    with pytest.raises(ParameterError, match=r"named after a #: plant\.duckdb#presence"):
+        table("plant.duckdb")
+    for wrong in ("", 'a"b', "a.b.c.d", "a\nb"):
+        with pytest.raises(ParameterError, match="named by its name"):
+            DuckDBTable("plant.duckdb", wrong)
+
+
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [
+        ("postgresql://ann:s3cret@db.example/plant#presence", "postgresql://ann@db.example/plant#presence"),
+        ("postgresql://db.example/plant?password=s3cret#a.b", "postgresql://db.example/plant#a.b"),
+        ("postgres:///plant#presence", "postgresql:///plant#presence"),
+        ("postgresql://ann@s3cret:x@db.example/plant#t", "postgresql://...@db.example/plant#t"),
+    ],
+)
+def test_an_address_is_shown_without_its_secrets(address: str, shown: str) -> None:
+    made = table(address)
+    assert isinstance(made.location, PostgresTable)
+    assert made.describe() == shown
+    assert "s3cret" not in repr(made) + str(made)
+
+
+def test_an_address_without_a_table_is_refused() -> None:
+    with pytest.raises(ParameterError, match="named after a #") as caught:
+        table("postgresql://ann:s3cret@db/plant")
+    assert "s3cret" not in str(caught.value)
+
+
+def test_frames_are_told_apart_by_their_type() -> None:
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
+    for frame, said in (
+        (pd.DataFrame(), "The pandas DataFrame"),
+        (pl.DataFrame(), "The Polars DataFrame"),
+        (pl.LazyFrame(), "The Polars DataFrame"),
+        (pa.table({}), "The Arrow Table"),
+    ):
+        made = table(frame)
+        assert isinstance(made.location, Frame)
+        assert (made.describe(), made.name) == (said, None)
 
 
 @pytest.mark.parametrize("dataset", ["", " d", "a\nb", "x" * 129, None, 3])
@@ -33,46 +92,36 @@ def test_a_table_needs_a_unit() -> None:
         Table("a.csv", dataset="d", unit="row")  # type: ignore[arg-type]
 
 
-def test_counts_come_back_from_plain_values() -> None:
-    asked = Counts("room", ["b", "a"], Scope({"hour": Between(9, 10), "kind": {"guest"}}), 3)
-    assert Counts.from_dict(asked.to_dict()) == asked
-    assert asked.keys == ("b", "a")
-    assert asked.columns() == ("room", "hour", "kind")
-
-
-@pytest.mark.parametrize("keys", [[], ["a", "a"], [""], [1], "abc", 3, None, ["\ud800"], [None], ["x" * 2000]])
-def test_keys_are_different_texts(keys: object) -> None:
-    with pytest.raises(ParameterError):
-        Counts("room", keys)  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize("wrong", [*(each for each in NOT_COUNTS), 0])
-def test_a_bound_is_a_whole_number_of_rows(wrong: object) -> None:
-    with pytest.raises(ParameterError, match="rows_per_unit"):
-        Counts("room", ["a"], rows_per_unit=wrong)  # type: ignore[arg-type]
+def test_declared_columns_and_bounds_are_kept_exactly() -> None:
+    made = table(
+        "a.csv", columns={"day": "day( time )", "slot": "slot(time,15)"}, values={"watts": (0, 0.5, Fraction(1, 8))}
+    )
+    assert dict(made.columns) == {"day": "day(time)", "slot": "slot(time, 15)"}
+    assert dict(made.values) == {"watts": (Fraction(0), Fraction(1, 2), Fraction(1, 8))}
+    assert hash(made) == hash(made)
 
 
 @pytest.mark.parametrize(
-    "within", [{"room": "a"}, "room", Scope({"room": "a"}), Scope({"n": Between(2**127, None)}), Scope({"n": 2**127})]
+    ("further", "said"),
+    [
+        ({"columns": {"day": "time"}}, "must be made of a time"),
+        ({"columns": {"day": 3}}, "must be made of a time"),
+        ({"columns": {"slot": "slot(time, 7)"}}, "must divide a day"),
+        ({"columns": ["day"]}, "are given by name"),
+        ({"values": {"watts": (1, 0)}}, "must not be above"),
+        ({"values": {"watts": (0,)}}, r"are \(low, high\)"),
+        ({"values": {"watts": "01"}}, r"are \(low, high\)"),
+        ({"values": {"watts": (0, float("inf"))}}, "finite"),
+        ({"values": {"watts": (0, 1, 0)}}, "greater than 0"),
+        ({"name": ""}, "1 to 128 characters"),
+    ],
 )
-def test_a_scope_that_cannot_be_read_is_refused(within: object) -> None:
-    with pytest.raises(ParameterError):
-        Counts("room", ["a"], within)  # type: ignore[arg-type]
+def test_a_declaration_that_cannot_be_used_gets_one_sentence(further: dict[str, object], said: str) -> None:
+    with pytest.raises(ParameterError, match=said):
+        table("a.csv", **further)
 
 
-@pytest.mark.parametrize(
-    "plain", [None, {}, [], {"by": "room"}, {"by": 1, "keys": [], "within": {}, "rows_per_unit": 1}]
-)
-def test_stored_counts_that_are_incomplete_are_refused(plain: object) -> None:
-    with pytest.raises(ParameterError):
-        Counts.from_dict(plain)
-
-
-def test_a_view_never_shows_its_counts() -> None:
-    view = View(np.array([41, 42]))
+def test_a_view_never_shows_its_values() -> None:
+    view = View((np.array([41, 42]),))
     for shown in (repr(view), str(view), f"{view}"):
-        assert shown == "View(2 private counts)"
-
-
-def test_a_category_of_whole_numbers_may_be_negative() -> None:
-    assert Counts("room", ["a"], Scope({"n": Among({-5, 5})})).columns() == ("room", "n")
+        assert shown == "View(1 private measures)"

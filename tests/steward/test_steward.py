@@ -13,24 +13,25 @@ from typing import Any, ClassVar
 
 import pytest
 
-from louver.decide import GradualCounts, OneShotCounts
+from louver.decide import Progressive, Shift
 from louver.errors import BudgetError, DataError, LedgerError, LouverError, ParameterError
 from louver.ledger import Cap, Ledger
 from louver.noise import Bits
 from louver.privacy import Charge, Outcome, Plan, Scope, Unit, ZeroConcentrated, largest_total
 from louver.privacy.plan import _MECHANISMS, registered
-from louver.source import Counts, Table, View, rows
+from louver.source import Bound, Reading, Table, View, rows
 from louver.steward import Steward
+from tests.counting import counting
 from tests.steward.house import LIMITS, ROWS, House, house, recorded
 
-PLAN = OneShotCounts("room", LIMITS, unit=Unit.row(), miss_rate=0.05, slack=10)
-GRADUAL = GradualCounts("room", LIMITS, unit=Unit.row(), miss_rate=0.05, slack=10)
+PLAN = counting(Shift, "room", LIMITS, unit=Unit.row(), miss_rate=0.05, slack=10)
+GRADUAL = counting(Progressive, "room", LIMITS, unit=Unit.row(), miss_rate=0.05, slack=10)
 PRICE = largest_total(PLAN.worst).price
 TRUE_COUNT = "300"
 
 
 @dataclass(frozen=True, init=False)
-class Broken(OneShotCounts):
+class Broken(Shift):
     """A mechanism of tests, which does something else than it should."""
 
     mechanism: ClassVar[str] = "broken"
@@ -47,7 +48,7 @@ def broken(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[View], Outcom
 
     def make(behaviour: Callable[[View], Outcome]) -> Plan:
         monkeypatch.setattr(Broken, "behaviour", staticmethod(behaviour), raising=False)
-        return Broken("room", LIMITS, unit=Unit.row(), miss_rate=0.05, slack=10)
+        return counting(Broken, "room", LIMITS, unit=Unit.row(), miss_rate=0.05, slack=10)
 
     return make
 
@@ -70,10 +71,11 @@ def test_a_release_says_what_came_out_and_what_it_cost(tmp_path: Path) -> None:
 def test_a_gradual_plan_charges_what_it_reached(tmp_path: Path) -> None:
     with house(tmp_path) as made:
         release = made.steward.run(GRADUAL)
-        assert release.charged == max(GRADUAL.grid.levels[level] for level in release.answer["levels"])
+        (grid,), (levels,) = GRADUAL.grids, release.answer["levels"]
+        assert release.charged == max(grid.levels[level] for level in levels)
         assert made.ledger.spent() == release.charged
-        for key, level in zip(LIMITS, release.answer["levels"], strict=True):
-            assert made.ledger.spent(Scope({"room": key})) == GRADUAL.grid.levels[level]
+        for key, level in zip(LIMITS, levels, strict=True):
+            assert made.ledger.spent(Scope({"room": key})) == grid.levels[level]
 
 
 def test_nothing_is_handed_out_before_it_is_settled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -109,9 +111,9 @@ def test_nothing_is_read_when_it_is_denied(tmp_path: Path, monkeypatch: pytest.M
 @pytest.mark.parametrize("content", [None, b"", b"device;room\n", b"device,zone\n"])
 def test_a_table_that_cannot_be_read_costs_nothing(tmp_path: Path, content: bytes | None) -> None:
     with house(tmp_path) as made:
-        made.table.path.unlink()
+        (tmp_path / "presence.csv").unlink()
         if content is not None:
-            made.table.path.write_bytes(content)
+            (tmp_path / "presence.csv").write_bytes(content)
         with pytest.raises(DataError):
             made.steward.run(PLAN)
         assert made.ledger.spent() == 0
@@ -141,11 +143,11 @@ def test_whatever_stops_the_reading_keeps_the_reservation(
 
 
 def _tells(view: View) -> Outcome:
-    raise ValueError(f"count {view.counts[0]}")
+    raise ValueError(f"count {view.values[0][0]}")
 
 
 def _tells_in_a_sentence(view: View) -> Outcome:
-    raise ParameterError(f"The count {view.counts[0]} is too large.")
+    raise ParameterError(f"The count {view.values[0][0]} is too large.")
 
 
 @pytest.mark.parametrize(
@@ -153,9 +155,9 @@ def _tells_in_a_sentence(view: View) -> Outcome:
     [
         _tells,
         _tells_in_a_sentence,
-        lambda view: view.counts[17],
-        lambda view: int(view.counts[0]),
-        lambda view: Outcome(view.counts),
+        lambda view: view.values[0][17],
+        lambda view: int(view.values[0][0]),
+        lambda view: Outcome(view.values[0]),
         lambda view: Outcome(view),
         lambda _: Outcome(math.nan),
         lambda _: None,
@@ -179,9 +181,9 @@ def test_a_mechanism_that_fails_tells_nothing(
 
 def test_a_plan_that_is_not_registered_never_runs(tmp_path: Path, broken: Callable[..., Plan]) -> None:
     @dataclass(frozen=True, init=False)
-    class Cheap(OneShotCounts):
+    class Cheap(Shift):
         def run(self, view: View, bits: Bits) -> Outcome:  # noqa: ARG002
-            return Outcome(view.counts.tolist())
+            return Outcome(view.values[0].tolist())
 
     class Unheard(Broken):
         mechanism: ClassVar[str] = "unheard"
@@ -189,16 +191,17 @@ def test_a_plan_that_is_not_registered_never_runs(tmp_path: Path, broken: Callab
     broken(_tells)
     with house(tmp_path) as made:
         for made_up in (Cheap, Unheard):
-            with pytest.raises(ParameterError):
-                made.steward.run(made_up("room", LIMITS, unit=Unit.row(), miss_rate=0.05, slack=10))
-        for wrong in (None, "plan", {"mechanism": "one-shot counts"}, OneShotCounts):
+            plan = counting(made_up, "room", LIMITS, unit=Unit.row(), miss_rate=0.05, slack=10)
+            with pytest.raises(ParameterError, match="mechanism"):
+                made.steward.run(plan)
+        for wrong in (None, "plan", {"mechanism": "shift"}, Shift):
             with pytest.raises(ParameterError):
                 made.steward.run(wrong)  # type: ignore[arg-type]
         assert made.ledger.spent() == 0
 
 
 def test_a_plan_for_another_unit_is_refused(tmp_path: Path) -> None:
-    other = OneShotCounts("room", LIMITS, unit=Unit("device"), miss_rate=0.05, slack=10)
+    other = counting(Shift, "room", LIMITS, unit=Unit("device"), miss_rate=0.05, slack=10)
     with house(tmp_path) as made, pytest.raises(ParameterError, match="unit is"):
         made.steward.run(other)
 
@@ -213,12 +216,12 @@ def test_only_pure_prices_are_gradual(
         made.steward.run(plan)
 
 
-def test_a_plan_that_asks_for_anything_but_counts_is_refused(
+def test_a_plan_that_asks_for_anything_but_a_reading_is_refused(
     tmp_path: Path, broken: Callable[..., Plan], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plan = broken(lambda _: Outcome("fine"))
     monkeypatch.setattr(Broken, "reading", "SELECT * FROM rows")
-    with house(tmp_path) as made, pytest.raises(ParameterError, match="reads Counts"):
+    with house(tmp_path) as made, pytest.raises(ParameterError, match="reads a Reading"):
         made.steward.run(plan)
 
 
@@ -272,13 +275,13 @@ def test_the_rows_of_a_unit_are_bounded_with_the_ledgers_secret(
     seen: list[bytes] = []
     original = rows.read
 
-    def watched(table: Table, counts: Counts, secret: bytes) -> View:
+    def watched(table: Table, reading: Reading, secret: bytes) -> View:
         seen.append(secret)
-        return original(table, counts, secret)
+        return original(table, reading, secret)
 
     monkeypatch.setattr(rows, "read", watched)
     with house(tmp_path, text, unit, cap=10) as made:
-        plan = OneShotCounts("room", LIMITS, unit=unit, miss_rate=0.05, slack=10, rows_per_unit=2)
+        plan = counting(Shift, "room", LIMITS, unit=unit, miss_rate=0.05, slack=10, bound=Bound(2))
         # 18 counted rows are 82 below the limit: flagged with probability under 1e-13.
         assert made.steward.run(plan).answer["flagged"] == []
         assert seen == [made.ledger.secret("contribution bounds")]

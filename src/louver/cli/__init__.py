@@ -13,6 +13,7 @@ from louver.cli.ui import printable
 from louver.errors import LouverError
 
 COMMANDS = {
+    "ask": "which keys meet a condition, with a promise, paid for by a ledger",
     "demo": "flag crowded rooms of an invented building, with price and promise",
     "ledger": "make, show, prove and report the account of a data set's privacy budget",
 }

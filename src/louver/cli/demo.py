@@ -1,114 +1,143 @@
 """`louver demo`: which rooms of an invented building hold more devices than their limit.
 
-It asks through the steward, with a ledger that is made for it and thrown away, until the ledger refuses. The rows come
-with the package and are nobody's, so the demo may also read them directly, show the truth beside its answer, and try
-how often its own promise holds.
+It asks in SQL through the steward, with a ledger that is made for it and thrown away, until the ledger refuses. The
+rows come with the package and are nobody's, so the demo may also read them directly, show the truth beside its answer,
+and try how often its own promise holds.
 """
 
 from __future__ import annotations
 
+import argparse
 import csv
 import textwrap
 from collections import Counter
 from collections.abc import Iterable
 from fractions import Fraction
 from importlib import resources
-from importlib.resources.abc import Traversable
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import numpy as np
 
-from louver.decide import OneShotCounts
-from louver.errors import BudgetError
+from louver.decide.answer import Answer
+from louver.decide.ask import run as answered
+from louver.decide.plan import plan as planned
+from louver.decide.shown import down, up
+from louver.errors import BudgetError, DataError
 from louver.ledger import Cap, Ledger
 from louver.noise import reaches
-from louver.privacy import OneShot, Pure, Unit, largest_total, tslm
-from louver.source import Table
-from louver.steward import Release, Steward
+from louver.privacy import OneShot, Pure, largest_total, tslm
+from louver.source.description import Source
 
-MISS_RATE = Fraction(1, 20)
-SLACK = 10
+QUESTION = "SELECT room FROM presence JOIN rooms USING (room) GROUP BY room HAVING count(*) > rooms.limit"
+FILES = ("presence.csv", "rooms.csv", "louver.toml")
 CAP = 1
 TRIALS = 1_000_000
 WIDTH = 120
 
 
-def run() -> None:
-    limits = {row["room"]: int(row["limit"]) for row in _rows("rooms.csv")}
-    rows = _rows("presence.csv")
-    plan = OneShotCounts("room", limits, unit=Unit.row(), miss_rate=MISS_RATE, slack=SLACK)
-    print("Which rooms hold more devices than their limit?")
-    print(f"An invented building during one hour: {len(limits)} rooms, {len(rows):,} rows of (device, room).\n")
-    _print_plan(plan)
-    first = _ask_until_refused(plan)
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--files", metavar="FOLDER", help="copies the building's files there, to ask about yourself")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    if arguments.files is not None:
+        _copy_files(Path(arguments.files))
+        return
+    with resources.as_file(resources.files("louver.cli") / "building") as building:
+        source = Source.read(building / "louver.toml")
+        rows = list(csv.DictReader((building / "presence.csv").read_text(encoding="utf-8").splitlines()))
+        rooms = source.domain()
+        limits = dict(zip(rooms.column("room"), rooms.numbers("limit"), strict=True))
+        plan: Any = planned(source, QUESTION)
+        print("Which rooms hold more devices than their limit?")
+        print(f"An invented building during one hour: {len(limits)} rooms, {len(rows):,} rows of (device, room).\n")
+        _print_plan(plan)
+        first = _ask_until_refused(source, plan)
     devices = Counter(row["room"] for row in rows)
-    _print_truth({room: devices[room] - limit for room, limit in limits.items()}, set(first.answer["flagged"]))
-    _print_worst_cases(plan.test)
+    slack, flagged = int(plan.slack[0]), {str(room) for (room,) in first.flagged}
+    _print_truth({str(room): int(devices[str(room)] - limit) for room, limit in limits.items()}, flagged, slack)
+    _print_worst_cases(plan.tests[0], slack)
 
 
-def _print_plan(plan: OneShotCounts) -> None:
+def _copy_files(folder: Path) -> None:
+    """The building's rows, rooms and description; nothing that is there is written over."""
+    building = resources.files("louver.cli") / "building"
+    files = {name: (building / name).read_bytes() for name in FILES}
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        taken = next((name for name in FILES if (folder / name).exists()), None)
+        if taken is not None:
+            raise DataError(f"{folder / taken} is there already; name another folder.")
+        for name, content in files.items():
+            (folder / name).write_bytes(content)
+    except OSError as fault:
+        raise DataError(f"{folder} cannot be written: {fault.strerror or 'the system gave no reason'}.") from None
+    print(f"Wrote {', '.join(FILES[:-1])} and {FILES[-1]} into {folder}.")
+
+
+def _print_plan(plan: Any) -> None:
     """What is known before anything is read."""
     price = largest_total(plan.worst).price
-    published = tslm(MISS_RATE, Fraction(SLACK - 1, 2)).epsilon
+    published = tslm(plan.miss_rate, (plan.slack[0] - 1) / 2).epsilon
     sure = Fraction((Pure(price).posterior(Fraction(1, 2)) * 1000).__ceil__(), 1000)
+    _say("question", QUESTION)
     _say("protected", f"{plan.unit.protected()}: one device's presence in one room during the hour")
     _say("promise", plan.promise)
-    _say("price", f"epsilon {_up(price)} for a device in a room, and again each time the room is asked about;")
-    _say("", f"the published threshold shift (TSLM) pays {_up(published)} for the same promise")
+    for warning in plan.warnings:
+        _say("warning", warning)
+    _say("price", f"epsilon {up(price)} for a device in a room, and again each time the room is asked about;")
+    _say("", f"the published threshold shift (TSLM) pays {up(published)} for the same promise")
     _say(
         "meaning", f"whoever gave even odds that the device was there can be at most {float(sure):.1%} sure afterwards"
     )
     _say("budget", f"epsilon {CAP} for each row, kept by a ledger\n")
 
 
-def _ask_until_refused(plan: OneShotCounts) -> Release:
+def _ask_until_refused(source: Source, plan: Any) -> Answer:
     """The first answer; each further one pays again, until the ledger cannot."""
-    with TemporaryDirectory() as folder, resources.as_file(_building()) as building:
-        table = Table(building / "presence.csv", dataset="invented building", unit=plan.unit)
-        where = Path(folder) / "building.ledger"
+    answers: list[Answer] = []
+    with TemporaryDirectory() as folder:
         ledger, _ = Ledger.create(
-            where, dataset=table.dataset, unit=table.unit, caps=[Cap(epsilon=CAP)], key=Path(folder) / "key"
+            Path(folder) / "building.ledger",
+            dataset=source.table.dataset,
+            unit=source.table.unit,
+            caps=[Cap(epsilon=CAP)],
+            key=Path(folder) / "key",
         )
         with ledger:
-            steward, releases = Steward(table, ledger), list[Release]()
             try:
                 while True:
-                    releases.append(steward.run(plan))
-                    _say("flagged" if len(releases) == 1 else "again", _listed(releases[-1].answer["flagged"]))
-                    _say("", f"charged {_up(releases[-1].charged)}, {_down(ledger.remaining())} remains")
+                    answers.append(answered(source, plan, ledger=ledger))
+                    rooms = _listed(str(room) for (room,) in answers[-1].flagged)
+                    _say("flagged" if len(answers) == 1 else "again", rooms)
+                    remaining = down(answers[-1].remaining or Fraction(0))
+                    _say("", f"charged {up(answers[-1].release.charged)}, {remaining} remains")
             except BudgetError as refusal:
                 _say("refused", f"{refusal}\n")
-    return releases[0]
+    return answers[0]
 
 
-def _print_truth(margins: dict[str, int], flagged: set[str]) -> None:
+def _print_truth(margins: dict[str, int], flagged: set[str], slack: int) -> None:
     """What only an invented building may show, about the first answer."""
     over = [room for room, margin in margins.items() if margin > 0]
-    between = [room for room in flagged if -SLACK < margins[room] <= 0]
-    wrong = [room for room in flagged if margins[room] <= -SLACK]
+    between = [room for room in margins if room in flagged and -slack < margins[room] <= 0]
+    wrong = [room for room in margins if room in flagged and margins[room] <= -slack]
     missed = [room for room in over if room not in flagged]
     _say("In truth", f"{len(over)} rooms are over; missed at first: {_listed(missed)};")
     _say("", f"flagged within the slack: {_listed(between)}; false alarms: {_listed(wrong)}\n")
 
 
-def _print_worst_cases(test: OneShot) -> None:
-    for what, margin, found in (("missed", 1, False), ("flagged", -SLACK, True)):
+def _print_worst_cases(test: OneShot, slack: int) -> None:
+    for what, margin, found in (("missed", 1, False), ("flagged", -slack, True)):
         accepted = test.acceptance(margin)
         exactly = accepted.upper if found else 1 - accepted.lower
         margins = test.aligned(np.full(TRIALS, margin, dtype=np.int64))
         tried = (reaches(margins, test.epsilon, test.cut) == found).mean()
-        where = "one over" if margin > 0 else f"{SLACK} below"
+        where = "one over" if margin > 0 else f"{slack} below"
         _say("Worst case", f"a room {where} its limit is {what} with probability {float(exactly):.6f} by computation;")
         _say("", f"{TRIALS:,} trials, which scatter by 0.0005: {tried:.4f}")
-
-
-def _building() -> Traversable:
-    return resources.files("louver.cli") / "building"
-
-
-def _rows(name: str) -> list[dict[str, str]]:
-    return list(csv.DictReader((_building() / name).read_text(encoding="utf-8").splitlines()))
 
 
 def _say(what: str, words: str) -> None:
@@ -121,13 +150,3 @@ def _say(what: str, words: str) -> None:
 
 def _listed(rooms: Iterable[str]) -> str:
     return ", ".join(rooms) or "none"
-
-
-def _up(price: Fraction) -> str:
-    """A price to four places, rounded up: what is shown is never less than what is paid."""
-    return f"{float(Fraction((price * 10_000).__ceil__(), 10_000)):.4f}"
-
-
-def _down(left: Fraction) -> str:
-    """What remains, to four places, rounded down: what is shown is never more than what is there."""
-    return f"{float(Fraction((left * 10_000).__floor__(), 10_000)):.4f}"

@@ -8,6 +8,7 @@ one unit may have rows under many keys.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -23,6 +24,11 @@ _PERIODS = "hour minute month quarter second shift slot tick time week year"
 _PREPOSITIONS = {
     noun: word for word, nouns in (("in", _PLACES), ("on", _DAYS), ("during", _PERIODS)) for noun in nouns.split()
 }
+
+
+# A column that is made of another: day(time), slot(time, 15).
+_MADE = re.compile(r"([a-z]+)\([^(),]+(?:, [0-9]+)?\)")
+_BETWEEN_NAMES = re.compile(r",(?![^(]*\))")
 
 
 def column_name(name: object) -> str:
@@ -79,7 +85,7 @@ class Unit:
             return cls.row()
         if not (written.startswith("(") and written.endswith(")")):
             raise ParameterError("Write a unit as 'row', or as columns in parentheses: '(person, day)'.")
-        return cls(*(name.strip() for name in written[1:-1].split(",")))
+        return cls(*(name.strip() for name in _BETWEEN_NAMES.split(written[1:-1])))
 
     @property
     def is_row(self) -> bool:
@@ -123,13 +129,14 @@ class Unit:
 
 def _unit_column(name: object) -> str:
     checked = column_name(name)
-    if any(mark in checked for mark in ",()"):
+    if any(mark in checked for mark in ",()") and not _MADE.fullmatch(checked):
         raise ParameterError(f"Column {checked!r} of a unit must not contain a comma or parentheses; rename it.")
     return checked
 
 
 def _noun(column: str) -> str:
-    return column.replace("_", " ").strip().removesuffix(" id") or column
+    made = _MADE.fullmatch(column)
+    return (made[1] if made else column).replace("_", " ").strip().removesuffix(" id") or column
 
 
 def _preposition(noun: str) -> str:

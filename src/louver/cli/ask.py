@@ -1,0 +1,171 @@
+"""`louver ask`: which keys meet a condition, with a promise, paid for by a ledger."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from louver.cli import ui
+from louver.cli.ask_shown import show_answer, show_plan
+from louver.cli.ask_source import asked_domain, asked_ledger, asked_source
+from louver.cli.ask_words import said_with_flags
+from louver.errors import DataError, ParameterError
+
+if TYPE_CHECKING:
+    from louver.source.description import Source
+
+OBJECTIVES = ("worst", "mean", "entropy")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "source", metavar="FILE_OR_SOURCE", help="a .csv or .parquet file, louver.toml, or a source named in one"
+    )
+    parser.add_argument("question", metavar="SQL", help="SELECT keys FROM t GROUP BY keys HAVING a condition")
+    promise = parser.add_argument_group("the promise")
+    promise.add_argument("--miss-rate", metavar="RATE", help="how rarely a key that meets it may be missed: 0.05")
+    promise.add_argument("--slack", metavar="S", help="how far from the threshold either answer is fine: 10")
+    promise.add_argument("--false-alarm-rate", metavar="RATE", help="beyond the slack; as the miss rate unless given")
+    promise.add_argument("--within", metavar="D", help="for aggregates without HAVING: how far each may be off")
+    data = parser.add_argument_group("the data")
+    data.add_argument("--unit", help="who is protected, for a bare file: '(person, day)', or row")
+    data.add_argument("--domain", metavar="NAME_OR_FILE", help="the public list of keys")
+    data.add_argument("--rows-per-unit", metavar="N", type=int, help="how many rows of one unit count")
+    data.add_argument("--keys-per-unit", metavar="N", type=int, help="under how many keys one unit counts")
+    data.add_argument("--dataset", metavar="ID", help="the name of a bare file's data set, as its ledger has it")
+    way = parser.add_argument_group("the way")
+    way.add_argument("--objective", metavar="AIM", help="what is kept small: worst, mean or entropy")
+    way.add_argument("--strategy", metavar="NAME", help="shift, progressive, adaptive, sparse or naive")
+    way.add_argument("--levels", metavar="N", type=int, help="how many steps, for a strategy that has steps")
+    way.add_argument("--alarms", metavar="N", type=int, help="after how many alarms the sparse strategy stops")
+    way.add_argument("--epsilon", metavar="E", help="the price of the naive strategy, which promises no miss rate")
+    way.add_argument("--survey", metavar="E", help="the price of a rough look beforehand, to choose the steps by")
+    pay = parser.add_argument_group("who pays")
+    pay.add_argument("--ledger", metavar="WHERE", help="a file or postgresql://; beside a bare file unless given")
+    pay.add_argument("--budget", metavar="EPSILON", help="makes the ledger, if there is none, with this cap")
+    pay.add_argument("--audience", metavar="NAME", help="whose part of the budget pays")
+    pay.add_argument("--key", metavar="TEXT", help="asked again with the same key, the same answer costs nothing")
+    show = parser.add_argument_group("what is shown")
+    show.add_argument("--dry-run", action="store_true", help="price and promise only; nothing is reserved or read")
+    show.add_argument("--explain", action="store_true", help="how the strategy was chosen, and what each key paid")
+    show.add_argument("--plot", metavar="FILE.svg", help="writes a picture of the zones of each key there")
+    show.add_argument("--json", action="store_true", help="print JSON for programs")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    from louver.decide.ask import ask
+    from louver.decide.ask import run as answered
+    from louver.decide.plan import plan as planned
+
+    _check_plot(arguments)
+    source = asked_source(arguments)
+    promise, budget = _promise(arguments), _number(arguments, "budget", source)
+    promise["domain"] = asked_domain(source, _given(arguments, "domain"))
+    survey = _number(arguments, "survey")
+    if survey is not None and arguments.dry_run:
+        raise ParameterError("A survey reads rows and is paid for, so it is no part of a dry run.")
+    with said_with_flags(), _place_shown():
+        plan = planned(source, arguments.question, **promise)
+    if arguments.dry_run:
+        show_plan(arguments, source, plan, _objective(arguments, source))
+        return
+    with asked_ledger(arguments, source, plan, budget) as ledger, said_with_flags():
+        token = os.environ.get("LOUVER_TOKEN") or None
+        paid: dict[str, Any] = {"ledger": ledger, "token": token, "audience": arguments.audience, "key": arguments.key}
+        if survey is None:
+            answer = answered(source, plan, **paid)
+        else:
+            answer = ask(source, arguments.question, survey=survey, **promise, **paid)
+    show_answer(arguments, answer, _objective(arguments, source))
+    if arguments.plot is not None:
+        sys.stdout.flush()  # the answer is paid for, so it comes before anything that can fail
+        answer.plot(arguments.plot)
+
+
+def _check_plot(arguments: argparse.Namespace) -> None:
+    """Whether a picture could be written, before anything is paid."""
+    if arguments.plot is None:
+        return
+    path = Path(arguments.plot)
+    if path.suffix.lower() != ".svg":
+        raise ParameterError(f"--plot writes an SVG picture, so its file must end in .svg, not {path.name!r}.")
+    if arguments.dry_run:
+        raise ParameterError("--plot draws an answer, and a dry run has none; leave one of them out.")
+    was_there = path.exists()
+    try:
+        with path.open("ab"):
+            pass
+        if not was_there:
+            path.unlink()
+    except OSError as fault:
+        raise DataError(f"{path} cannot be written: {fault.strerror or 'the system gave no reason'}.") from None
+
+
+def _objective(arguments: argparse.Namespace, source: Source) -> str:
+    return _given(arguments, "objective") or str(source.defaults.get("objective", OBJECTIVES[0]))
+
+
+@contextmanager
+def _place_shown() -> Iterator[None]:
+    """Where SQL is not understood its place is shown, marked, above the sentence about it."""
+    from louver.question import QuestionError
+
+    try:
+        yield
+    except QuestionError as refusal:
+        place = str(refusal).removesuffix(refusal.sentence).splitlines()
+        print(*map(ui.printable, place), sep="\n", end="\n" if place else "", file=sys.stderr)
+        raise ParameterError(refusal.sentence) from None
+
+
+def _promise(arguments: argparse.Namespace) -> dict[str, Any]:
+    """What is promised: by a flag, else by the environment; what neither says, the source's description says."""
+    objective = _given(arguments, "objective")
+    if objective is not None and objective not in OBJECTIVES:
+        raise ParameterError(f"--objective must be one of {', '.join(OBJECTIVES)}, not {objective!r}.")
+    return {
+        "miss_rate": _number(arguments, "miss_rate"),
+        "slack": _numbers(arguments, "slack"),
+        "false_alarm_rate": _number(arguments, "false_alarm_rate"),
+        "within": _numbers(arguments, "within"),
+        "objective": objective,
+        "strategy": arguments.strategy,
+        "levels": arguments.levels,
+        "alarms": arguments.alarms,
+        "epsilon": _number(arguments, "epsilon"),
+        "rows_per_unit": arguments.rows_per_unit,
+        "keys_per_unit": arguments.keys_per_unit,
+    }
+
+
+def _given(arguments: argparse.Namespace, name: str) -> str | None:
+    """What a flag says, or the environment: LOUVER_MISS_RATE for --miss-rate."""
+    flag: str | None = getattr(arguments, name)
+    return flag if flag is not None else os.environ.get(f"LOUVER_{name.upper()}")
+
+
+def _number(arguments: argparse.Namespace, name: str, source: Source | None = None) -> Fraction | None:
+    from louver.cli.ledger.written import number
+
+    text = _given(arguments, name)
+    if text is not None:
+        return number(f"--{name.replace('_', '-')}", text)
+    default = None if source is None else source.defaults.get(name)
+    return default if isinstance(default, Fraction) else None
+
+
+def _numbers(arguments: argparse.Namespace, name: str) -> Fraction | list[Fraction] | None:
+    """One number for all comparisons, or several with commas between them, one for each."""
+    from louver.cli.ledger.written import number
+
+    text = _given(arguments, name)
+    if text is None:
+        return None
+    several = [number(f"--{name}", part) for part in text.split(",")]
+    return several[0] if len(several) == 1 else several

@@ -1,0 +1,193 @@
+"""One line from a question to an answer: plan, pay, read, decide."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from louver.decide.answer import Answer, Surveyed
+from louver.decide.choose import WORST
+from louver.decide.decision import Decision
+from louver.decide.plan import plan as made_plan
+from louver.decide.shift import Shift
+from louver.decide.shown import down, up
+from louver.decide.survey import Survey
+from louver.decide.within import Within
+from louver.errors import BudgetError, ParameterError
+from louver.ledger import Ledger
+from louver.parameters import Number
+from louver.privacy import Charge, Scope, largest_total
+from louver.source.description import Source
+from louver.source.locations import Frame
+from louver.source.table import Table
+from louver.steward import Release, Steward
+
+LEAST_SHOWN = Fraction(1, 10_000)  # what rounds down to less is not worth proposing
+_FRAMES = {"pandas": "pandas", "polars": "polars", "pyarrow": "arrow"}
+
+
+def ask(
+    source: Source | Table,
+    question: object,
+    *,
+    ledger: Ledger | str | Path | None = None,
+    who: str = "local",
+    token: str | None = None,
+    audience: str | None = None,
+    key: str | None = None,
+    survey: Number | None = None,
+    **promise: Any,
+) -> Answer:
+    """The answer to a question, or to a plan made before, paid for by a ledger: the one given, else the source's.
+
+    `promise` are the parameters of `plan`: miss_rate, slack, false_alarm_rate, domain, objective, strategy and so on.
+    With a `token` somebody asks in their own name. The same `key` again gives the same answer for nothing. A `survey`
+    is the price of a rough look beforehand, by which the number of steps is chosen.
+    """
+    named: dict[str, Any] = {"ledger": ledger, "who": who, "token": token, "audience": audience, "key": key}
+    if isinstance(question, Decision | Within):
+        if promise or survey is not None:
+            raise ParameterError("A plan has its promise already; give it when the plan is made.")
+        return run(source, question, **named)
+    if survey is None:
+        return run(source, made_plan(source, question, **promise), **named)
+    with _opened(ledger if ledger is not None else getattr(source, "ledger", None)) as account:
+        found = _surveyed(source, question, survey, promise, **{**named, "ledger": account})
+        plan = made_plan(source, question, **{**promise, "known": found.margins})
+        with _survey_said(found):
+            return replace(run(source, plan, **{**named, "ledger": account}), survey=found)
+
+
+def _surveyed(
+    source: Source | Table, question: object, rate: Number, promise: Mapping[str, Any], *, key: str | None, **named: Any
+) -> Surveyed:
+    """How the margins of a question spread, roughly: what a survey at this price released.
+
+    It is not begun where the answer after it could turn out too dear.
+    """
+    objective = promise.get("objective") or getattr(source, "defaults", {}).get("objective", WORST)
+    if objective == WORST or promise.get("strategy") is not None or promise.get("levels") is not None:
+        raise ParameterError(
+            "A survey is for choosing steps, with the objective mean or entropy and no strategy or levels named."
+        )
+    one_look = made_plan(source, question, **{**promise, "objective": WORST})
+    if not isinstance(one_look, Shift):
+        raise ParameterError("A survey is for conditions; numbers and classes have one strategy.")
+    # However many steps a survey leads to, they reserve the same.
+    steps = made_plan(source, question, **{**promise, "strategy": "progressive"})
+    survey, own_key = Survey.of(one_look, rate), None if key is None else f"{key} (survey)"
+    _check_both_fit(named["ledger"], survey, one_look, steps, named["audience"], own_key)
+    release = _released(source, survey, key=own_key, **named)[0]
+    return Surveyed(Survey.margins_of(release.answer), release.charged, release.again)
+
+
+def _check_both_fit(
+    ledger: Ledger, survey: Survey, one_look: Any, steps: Any, audience: str | None, key: str | None
+) -> None:
+    """Refuses a survey where its price and that of the steps after it do not both fit; one paid before is free."""
+    charges = [charge.for_unit(ledger.unit) for charge in (*survey.worst, *steps.worst)]
+    if largest_total(charges).price <= ledger.remaining(Scope.covering([each.scope for each in charges]), audience):
+        return
+    for scope in dict.fromkeys(charge.scope for charge in charges):
+        asked, left = _price_on(scope, charges), ledger.remaining(scope, audience)
+        if asked <= left:
+            continue
+        if ledger.doubt() is not None or (key is not None and _was_used(ledger, key)):
+            return  # the steward says what is in doubt, or has the survey already
+        room = left - _price_on(scope, [charge.for_unit(ledger.unit) for charge in steps.worst])
+        smaller = room * survey.rate / _price(survey)
+        ways = [f"a survey of {down(smaller)}"] if smaller >= LEAST_SHOWN else []
+        ways += ["no survey"] if room >= 0 else []
+        ways += ["one look, with the objective worst and no survey"] if _price(one_look) <= left else []
+        fits = f"What would fit: {'; or '.join(ways)}." if ways else "An owner may raise the cap."
+        refusal = BudgetError(
+            f"The budget does not suffice on {scope} for a survey and the answer after it: {up(asked)} of epsilon is "
+            f"asked for and {down(left)} is left, which is {up(asked - left)} too little. Nothing was read and nothing "
+            f"was spent. {fits}"
+        )
+        refusal.requested, refusal.remaining, refusal.difference = asked, left, asked - left
+        refusal.what, refusal.scope, refusal.ways = "epsilon", scope, tuple(ways)
+        raise refusal
+
+
+def _price(plan: Any) -> Fraction:
+    return largest_total(plan.worst).price
+
+
+def _price_on(scope: Scope, charges: Iterable[Charge]) -> Fraction:
+    return largest_total(charge for charge in charges if charge.scope.overlaps(scope)).price
+
+
+def _was_used(ledger: Ledger, key: str) -> bool:
+    return any(entry.act == "reserved" and entry.body["key"] == key for entry in ledger.entries())
+
+
+@contextmanager
+def _survey_said(survey: Surveyed) -> Iterator[None]:
+    """Where others spent meanwhile what the answer needs, the refusal must not hide that the survey was paid."""
+    try:
+        yield
+    except BudgetError as refusal:
+        told = f"No more was read; the survey before it cost {up(survey.price)}, which stays spent."
+        refusal.args = (str(refusal).replace("Nothing was read and nothing was spent.", told),)
+        raise
+
+
+def run(
+    source: Source | Table,
+    plan: Any,
+    *,
+    ledger: Ledger | str | Path | None = None,
+    who: str = "local",
+    token: str | None = None,
+    audience: str | None = None,
+    key: str | None = None,
+) -> Answer:
+    """The answer to a plan that `plan` made."""
+    release, remaining, name = _released(source, plan, ledger=ledger, who=who, token=token, audience=audience, key=key)
+    location = (source.table if isinstance(source, Source) else source).location
+    frame = _FRAMES.get(location.kind) if isinstance(location, Frame) else None
+    return Answer(plan, release, remaining, frame, name)
+
+
+def _released(
+    source: Source | Table,
+    plan: Any,
+    *,
+    ledger: Ledger | str | Path | None,
+    who: str,
+    token: str | None,
+    audience: str | None,
+    key: str | None,
+) -> tuple[Release, Fraction, str]:
+    """What the steward releases, what every point that the plan touches can still pay, and the ledger's short name."""
+    table = source.table if isinstance(source, Source) else source
+    with _opened(ledger if ledger is not None else getattr(source, "ledger", None)) as account:
+        steward = Steward(table, account)
+        if token is None:
+            release = steward.run(plan, who=who, audience=audience, key=key)
+        else:
+            release = steward.sign_in(token).run(plan, audience=audience, key=key)
+        address = account.address
+        name = address if "://" in address else Path(address).name
+        return release, account.remaining(touched(plan), audience), name
+
+
+def touched(plan: Any) -> Scope:
+    """A box around everything that the plan pays on."""
+    return Scope.covering([charge.scope for charge in plan.worst])
+
+
+@contextmanager
+def _opened(ledger: Ledger | str | Path | None) -> Iterator[Ledger]:
+    if ledger is None:
+        raise ParameterError("A question is paid for by a ledger; name one, and make it with: louver ledger init.")
+    if isinstance(ledger, Ledger):
+        yield ledger
+        return
+    with Ledger.open(ledger) as opened:
+        yield opened

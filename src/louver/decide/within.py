@@ -1,0 +1,269 @@
+"""The numbers themselves, accuracy-first: each aggregate within a stated distance, with a stated probability.
+
+Releases one noisy number per aggregate and key (APEx's workload counting query). Neighbours differ in all rows of one
+unit. An aggregate costs e per touch (see `touch`), e the least with which discrete Laplace noise of rate e/D stays
+within the distance often enough, D the step of the touch. What it does not promise: that all keys are within at once.
+
+Why this is private. `discrete_laplace` adds noise of rate e/D to an aggregate that one touch moves by at most D, which
+changes the probability of any outcome by a factor of at most exp(e); `payers` adds up what one unit touches.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import lru_cache, partial
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from louver.decide import payers, words
+from louver.decide.decision import (
+    LARGEST_RATE_TRIED,
+    check_public,
+    error_rate,
+    one_or_several,
+    short_rates,
+    slack_of,
+)
+from louver.decide.margins import Margin, Term, plain
+from louver.decide.program import KeyLists, shared_filter, without
+from louver.decide.shown import plan_shown
+from louver.decide.touch import Touch, no_bound_needed, touch
+from louver.decide.values import ValueBounds
+from louver.errors import LouverError, ParameterError
+from louver.noise import Bits, discrete_laplace
+from louver.noise.enclosure import ln
+from louver.noise.laplace import LARGEST_RATE, SMALLEST_RATE
+from louver.parameters import Number
+from louver.privacy import Charge, Outcome, Scope, Unit, largest_total
+from louver.privacy.calibrate.certain import at_most, decay, dyadic_step, least, rounded_up, working_bits
+from louver.privacy.plan import registered
+from louver.question.nodes import Aggregate, Values
+from louver.question.plain import from_dict, to_dict
+from louver.source import filters
+from louver.source.domain import Domain
+from louver.source.measures import Bound, Keys, Reading, View
+
+
+@lru_cache(maxsize=256)
+def least_rate(distance: int, miss_rate: Fraction) -> Fraction:
+    """The least rate, to about 40 bits, at which discrete Laplace noise is seldom enough farther off than the distance.
+
+    P(|X| > d) = 2 a^(d+1) / (1 + a), a = exp(-rate).
+    """
+    enough = rounded_up(lambda bits: -ln(miss_rate / 2, bits) / (distance + 1), working_bits(miss_rate))
+    step = dyadic_step(enough)
+
+    def suffices(count: int) -> bool:
+        rate = count * step
+
+        def beyond(bits: int) -> Any:
+            a = decay(rate, bits)
+            return 2 * a ** (distance + 1) / (1 + a)
+
+        return at_most(beyond, miss_rate, working_bits(rate * miss_rate))
+
+    found = step * least(suffices, int(enough / step) + 1)
+    if not SMALLEST_RATE <= found <= LARGEST_RATE:
+        raise ParameterError(
+            "There is no exact noise for such a distance; take one that is not so far, or not so near."
+        )
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """One aggregate: its measure as a margin without threshold, the box of its rows, its touch and its distance."""
+
+    aggregate: Aggregate
+    margin: Margin
+    keys: int
+    box: Scope
+    touch: Touch
+    distance: int
+
+
+@registered("within")
+@dataclass(frozen=True, slots=True, init=False)
+class Within:
+    """The plan of releasing aggregates, each within its distance except in at most `miss_rate` of cases."""
+
+    question: Values
+    domain: Domain
+    unit: Unit
+    miss_rate: Fraction
+    distance: tuple[Fraction, ...]
+    bound: Bound | None
+    values: ValueBounds
+    reading: Reading = field(compare=False, repr=False)
+    wanted: tuple[Wanted, ...] = field(compare=False, repr=False)
+    mechanism: ClassVar[str] = "within"
+    gradual: ClassVar[bool] = False
+
+    def __init__(
+        self,
+        question: Values,
+        domain: Domain,
+        *,
+        unit: Unit,
+        miss_rate: Number,
+        distance: Number | Sequence[Number],
+        bound: Bound | None = None,
+        values: ValueBounds | None = None,
+    ) -> None:
+        if not isinstance(question, Values):
+            raise ParameterError("Numbers within a distance answer a question that asks for aggregates, not this one.")
+        check_public(domain, unit, bound)
+        listed = one_or_several(distance)
+        if len(listed) not in (1, len(question.aggregates)):
+            raise ParameterError(
+                f"Give one distance for all, or one for each of the {len(question.aggregates)} aggregates."
+            )
+        exact = tuple(slack_of(each) for each in listed)
+        for name, value in (
+            ("question", question),
+            ("domain", domain),
+            ("unit", unit),
+            ("miss_rate", error_rate("miss_rate", miss_rate)),
+            ("distance", exact),
+            ("bound", bound if unit.is_row or bound is not None else Bound()),
+            ("values", values if values is not None else ValueBounds()),
+        ):
+            object.__setattr__(self, name, value)
+        self._compile()
+        _ = self.worst
+
+    def _compile(self) -> None:
+        asked = self.question.aggregates
+        common = shared_filter(asked)
+        keys = KeyLists(self.domain, self.question.keys)
+        distances = self.distance * (len(asked) if len(self.distance) == 1 else 1)
+        wanted = []
+        for aggregate, distance in zip(asked, distances, strict=True):
+            at = keys.number(aggregate.keys)
+            columns = keys.lists[at].columns
+            own = Aggregate(
+                aggregate.kind,
+                aggregate.column,
+                aggregate.low,
+                aggregate.high,
+                without(aggregate.where, common),
+                aggregate.keys,
+            )
+            measure, weight, step = plain(own, at, partial(self.values.grid, slack=distance))
+            margin = Margin((Term(measure, (1,)),), (0,), weight, step)
+            moved = touch(self.unit, self.bound, columns, keys.lists[0].columns, margin)
+            box = filters.scope(aggregate.where) or Scope.everything()
+            wanted.append(Wanted(aggregate, margin, at, box, moved, int(distance / step)))
+        measures = tuple(dict.fromkeys(measure for each in wanted for measure in each.margin.measures))
+        free = all(no_bound_needed(self.unit, each.margin, keys.lists[each.keys].columns) for each in wanted)
+        reading = Reading(tuple(keys.lists), measures, filters.both(common), None if free else self.bound)
+        object.__setattr__(self, "reading", reading)
+        object.__setattr__(self, "wanted", tuple(wanted))
+
+    @property
+    def keys(self) -> Keys:
+        return self.reading.keys[0]
+
+    def rate(self, each: Wanted) -> Fraction:
+        """The rate of the noise on one aggregate."""
+        return least_rate(each.distance, self.miss_rate)
+
+    @property
+    def sensitivity(self) -> Fraction:
+        return Fraction(sum(each.touch.step * each.touch.times for each in self.wanted))
+
+    @property
+    def worst(self) -> tuple[Charge, ...]:
+        made: list[Charge] = []
+        for each in self.wanted:
+            keys = self.reading.keys[each.keys]
+            price = self.rate(each) * each.touch.step
+            made += payers.reserved(keys, each.box, each.touch, self.unit, price)
+        return tuple(made)
+
+    def run(self, view: View, bits: Bits) -> Outcome:
+        released = []
+        for each in self.wanted:
+            exact = np.broadcast_to(each.margin.of(self.reading, view), len(self.reading.keys[each.keys]))
+            noisy = exact + discrete_laplace(self.rate(each), len(exact), bits=bits)
+            released.append([words.number_plain(int(value) * each.margin.step) for value in noisy])
+        return Outcome({"values": released, "keys": len(self.keys)})
+
+    @property
+    def promise(self) -> str:
+        said = []
+        for each in self.wanted:
+            near = words.number(each.distance * each.margin.step)
+            what = words.aggregate_phrase(each.aggregate)
+            said.append(f"Each {what} is within {near} of the truth, except in at most {words.cases(self.miss_rate)}.")
+        return " ".join([*said, *words.counted(self.reading.where, self.unit, self.reading.bound)])
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        return ()
+
+    def __str__(self) -> str:
+        return plan_shown(self)
+
+    def with_(self, **changed: Any) -> Self:
+        given = {
+            "question": self.question,
+            "domain": self.domain,
+            "unit": self.unit,
+            "miss_rate": self.miss_rate,
+            "distance": self.distance,
+            "bound": self.bound,
+            "values": self.values,
+        }
+        return type(self)(**{**given, **changed})
+
+    def cheaper(self, price: Fraction) -> tuple[str, ...]:
+        """The smallest miss rate at this distance, and the smallest distance at this miss rate, that fit the price."""
+        found = []
+        rates = short_rates(above=self.miss_rate)
+        place = bisect_left(rates, True, key=lambda rate: self._fits(price, miss_rate=rate))
+        if place < len(rates) and rates[place] <= LARGEST_RATE_TRIED:
+            found.append(f"a miss rate of {float(rates[place]):.2g}")
+        if len(set(self.distance)) == 1:
+            nearest = int(self.distance[0]) + 1
+            farther = range(nearest, nearest + 2**20)
+            place = bisect_left(farther, True, key=lambda far: self._fits(price, distance=(Fraction(far),)))
+            if place < len(farther):
+                found.append(f"a distance of {farther[place]}")
+        return tuple(found)
+
+    def _fits(self, price: Fraction, **changed: Any) -> bool:
+        try:
+            return largest_total(self.with_(**changed).worst).price <= price
+        except LouverError:
+            return False
+
+    def parameters(self) -> dict[str, Any]:
+        return {
+            "question": to_dict(self.question),
+            "domain": self.domain.to_dict(),
+            "unit": str(self.unit),
+            "miss_rate": str(self.miss_rate),
+            "distance": [str(each) for each in self.distance],
+            "bound": None if self.bound is None else [self.bound.rows, self.bound.keys],
+            "values": self.values.to_list(),
+        }
+
+    @classmethod
+    def from_parameters(cls, plain: Mapping[str, Any]) -> Self:
+        try:
+            given = dict(plain)
+            given["question"] = from_dict(given["question"])
+            given["domain"] = Domain.from_dict(given["domain"])
+            given["unit"] = Unit.parse(given["unit"])
+            given["distance"] = tuple(Fraction(each) for each in given["distance"])
+            given["bound"] = None if given["bound"] is None else Bound(*given["bound"])
+            given["values"] = ValueBounds.from_list(given["values"])
+            given["miss_rate"] = Fraction(given["miss_rate"])
+            return cls(**given)
+        except (KeyError, TypeError, ValueError, ZeroDivisionError, OverflowError, AttributeError):
+            raise ParameterError("The stored plan's parameters are not complete; make it again.") from None

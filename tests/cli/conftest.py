@@ -1,0 +1,3 @@
+from tests.cli.asking import tell
+
+__all__ = ["tell"]
