@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 
 ROWS, PEOPLE, REGIONS, DAYS = 15_700_000, 60_000, 34, 31
-REPEATS = 5
+REPEATS = 7
 MADE = """COPY (
     SELECT CAST(floor({people} * pow(random(), 2)) AS INTEGER) AS person,
         'region ' || CAST(floor({regions} * pow(random(), 1.5)) AS INTEGER) AS region,

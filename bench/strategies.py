@@ -16,13 +16,14 @@ from numpy.typing import NDArray
 
 from bench.clock import seconds
 from louver.decide.adaptive import next_level
-from louver.decide.choose import MEAN, Table, estimate
+from louver.decide.choose import Table, estimate
 from louver.decide.mim_cost import (
     Known,
     mim_choose,
     mim_false_alarms_baseline,
     mim_false_alarms_progressive,
 )
+from louver.decide.objectives import MEAN
 from louver.decide.published import dppwlm, mim_baseline, mim_progressive, ppwlm
 from louver.decide.sparse import sparse_test
 from louver.decide.spread import Margins, edges, guessed, private_margins

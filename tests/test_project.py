@@ -52,6 +52,23 @@ def test_only_the_steward_loads_the_engine() -> None:
     assert "duckdb" not in loaded_after("import louver.decide, louver.ledger, louver.source")
 
 
+def test_a_stored_plan_loads_its_own_strategy_and_no_other() -> None:
+    code = (
+        "import json, louver, louver.decide; from louver.privacy import plan_from_dict, plan_to_dict, Unit; "
+        "from louver.question import count; from louver.source import Domain, Source, Table; "
+        "table = Table('rows.csv', dataset='d', unit=Unit.row()); "
+        "domain = Domain({'room': ['hall']}, ['room']); "
+        "made = louver.plan(Source(table, domains=domain), count().by('room') > 9, miss_rate=0.05, slack=3, "
+        "strategy='sparse'); print(json.dumps(plan_to_dict(made)))"
+    )
+    stored = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    loaded = loaded_after(
+        f"import json, louver.decide; from louver.privacy import plan_from_dict; plan_from_dict(json.loads({stored!r}))"
+    )
+    assert "louver.decide.sparse_plan" in loaded
+    assert "louver.decide.survey" not in loaded
+
+
 def test_a_room_is_loaded_when_it_is_first_used() -> None:
     assert "louver.noise" in loaded_after("import louver; louver.noise.discrete_laplace(1, 1)")
     with pytest.raises(AttributeError, match="no attribute 'nose'"):

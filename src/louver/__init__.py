@@ -22,12 +22,12 @@ from louver.errors import (
 )
 
 if TYPE_CHECKING:
-    from louver.decide.ask import ask
-    from louver.decide.plan import plan
+    from louver.decide.asking import ask
+    from louver.decide.planning import plan
 
 __version__ = "0.1.0"
 _ROOMS = ("decide", "ledger", "noise", "privacy", "question", "source", "steward")
-_CALLS = {"ask": "louver.decide.ask", "plan": "louver.decide.plan"}
+_CALLS = {"ask": "louver.decide.asking", "plan": "louver.decide.planning"}
 __all__ = [
     "AccessError",
     "BudgetError",

@@ -16,7 +16,7 @@ import pytest
 from louver.decide import payers
 from louver.decide.answer import Answer, Surveyed
 from louver.decide.charged import charged
-from louver.decide.plan import plan
+from louver.decide.planning import plan
 from louver.decide.progressive import Progressive
 from louver.decide.shown import down, up
 from louver.decide.spread import Margins

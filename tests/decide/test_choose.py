@@ -8,9 +8,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from louver.decide.choose import ENTROPY, MEAN, OBJECTIVES, WORST, Candidate, estimate, explain
+from louver.decide.choose import Candidate, estimate, explain
 from louver.decide.fairness import fairness
 from louver.decide.foreseen import foreseen_grid
+from louver.decide.objectives import ENTROPY, MEAN, OBJECTIVES, WORST
 from louver.decide.spread import Margins, guessed
 from louver.errors import LouverError, ParameterError
 from louver.privacy import grid_levels, min_entropy, one_shot

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from louver.decide import spread
-from louver.decide.choose import MEAN, estimate
+from louver.decide.choose import estimate
+from louver.decide.objectives import MEAN
 from louver.decide.spread import Margins, edges, guessed, private_margins
 from louver.errors import ParameterError
 from louver.noise import discrete_laplace

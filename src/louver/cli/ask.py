@@ -59,9 +59,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    from louver.decide.ask import ask
-    from louver.decide.ask import run as answered
-    from louver.decide.plan import plan as planned
+    from louver.decide.asking import ask
+    from louver.decide.asking import run as answered
+    from louver.decide.planning import plan as planned
 
     _check_plot(arguments)
     source = asked_source(arguments)

@@ -118,7 +118,7 @@ def _print_keys(answer: Answer) -> None:
 
 def _remaining(arguments: argparse.Namespace, source: Source, plan: Any) -> Fraction | None:
     """What the ledger could still pay at the most used point that the plan touches, where there is a ledger."""
-    from louver.decide.ask import touched
+    from louver.decide.asking import touched
     from louver.ledger import Ledger
     from louver.ledger.place import store_at
     from louver.steward import Steward
@@ -165,7 +165,7 @@ def _plain_choices(
 
 def _choices(plan: Any, known: Margins | None) -> Choices | None:
     from louver.decide.decision import Decision
-    from louver.decide.plan import choices
+    from louver.decide.planning import choices
 
     return choices(plan, known) if isinstance(plan, Decision) else None
 

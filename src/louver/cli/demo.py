@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 
 from louver.decide.answer import Answer
-from louver.decide.ask import run as answered
-from louver.decide.plan import plan as planned
+from louver.decide.asking import run as answered
+from louver.decide.planning import plan as planned
 from louver.decide.shown import down, up
 from louver.errors import BudgetError, DataError
 from louver.ledger import Cap, Ledger

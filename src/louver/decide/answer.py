@@ -7,21 +7,21 @@ from fractions import Fraction
 from functools import cached_property
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from louver.decide import words
 from louver.decide.bands import Bands
-from louver.decide.charged import Charged, charged
 from louver.decide.decision import Decision
-from louver.decide.picture import picture
 from louver.decide.shown import down, number_down, number_up, protected, up
-from louver.decide.spread import Margins
 from louver.decide.within import Within
-from louver.decide.zones import panels
 from louver.errors import DataError, ParameterError
 from louver.source.measures import Keys, KeyValue
 from louver.source.names import instead_of
 from louver.steward import Release
+
+if TYPE_CHECKING:
+    from louver.decide.charged import Charged
+    from louver.decide.spread import Margins
 
 FRAMES = ("pandas", "polars", "arrow")
 ROWS_SHOWN = 50
@@ -89,6 +89,8 @@ class Answer:
     @cached_property
     def owner(self) -> Charged:
         """What each key was charged, for whoever owns the data."""
+        from louver.decide.charged import charged
+
         return charged(self.plan, self.release.answer, self.release.charged)
 
     @cached_property
@@ -162,6 +164,9 @@ class Answer:
 
     def plot(self, path: str | Path | None = None) -> str:
         """For each key where misses are rare, the slack, and where false alarms are: an SVG picture, also as a file."""
+        from louver.decide.picture import picture
+        from louver.decide.zones import panels
+
         drawn = picture(panels(self.plan, self.release.answer), self.promise)
         if path is not None:
             try:

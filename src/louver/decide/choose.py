@@ -21,14 +21,13 @@ import numpy as np
 
 from louver import parameters
 from louver.decide.foreseen import Floats, foreseen_grid
+from louver.decide.objectives import ENTROPY, MEAN, OBJECTIVES, WORST
 from louver.decide.spread import Margins
 from louver.decide.stopping import stops
 from louver.errors import ParameterError
 from louver.privacy.entropy.beliefs import interval_ends
 from louver.privacy.entropy.nested import search_nested
 
-WORST, MEAN, ENTROPY = "worst", "mean", "entropy"
-OBJECTIVES = (WORST, MEAN, ENTROPY)
 ONE_SHOT, PROGRESSIVE, ADAPTIVE = "one-shot", "progressive", "adaptive"
 MOST_LEVELS = 10
 NODES = 200

@@ -11,6 +11,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from importlib import import_module
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from louver.errors import ParameterError
@@ -79,6 +80,7 @@ class Plan(Protocol):
 
 _Made = TypeVar("_Made", bound=type)
 _MECHANISMS: dict[str, Callable[[Mapping[str, Any]], Plan]] = {}
+_HOMES: dict[str, str] = {}
 
 
 def registered(name: str) -> Callable[[_Made], _Made]:
@@ -89,6 +91,11 @@ def registered(name: str) -> Callable[[_Made], _Made]:
         return made
 
     return register
+
+
+def found_in(modules: Mapping[str, str]) -> None:
+    """Says which modules register mechanisms, so that they are loaded when a plan of theirs is first read."""
+    _HOMES.update(modules)
 
 
 def plan_to_dict(plan: Plan) -> dict[str, Any]:
@@ -109,7 +116,10 @@ def plan_from_dict(plain: object) -> Plan:
     """The plan made anew from its parameters; refused when it states something else than they give."""
     if not isinstance(plain, Mapping) or plain.get("format") != FORMAT:
         raise ParameterError(f"A stored plan must be an object with format {FORMAT}; make it again.")
-    make = _MECHANISMS.get(str(plain.get("mechanism")))
+    name = str(plain.get("mechanism"))
+    if name not in _MECHANISMS and name in _HOMES:
+        import_module(_HOMES[name])
+    make = _MECHANISMS.get(name)
     if make is None:
         raise ParameterError(f"Louver has no mechanism {str(plain.get('mechanism'))[:40]!r}.")
     if not isinstance(plain.get("parameters"), Mapping):

@@ -7,15 +7,14 @@ from contextlib import contextmanager
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from louver.decide.answer import Answer, Surveyed
-from louver.decide.choose import WORST
 from louver.decide.decision import Decision
-from louver.decide.plan import plan as made_plan
+from louver.decide.objectives import WORST
+from louver.decide.planning import plan as made_plan
 from louver.decide.shift import Shift
 from louver.decide.shown import down, up
-from louver.decide.survey import Survey
 from louver.decide.within import Within
 from louver.errors import BudgetError, ParameterError
 from louver.ledger import Ledger
@@ -25,6 +24,9 @@ from louver.source.description import Source
 from louver.source.locations import Frame
 from louver.source.table import Table
 from louver.steward import Release, Steward
+
+if TYPE_CHECKING:
+    from louver.decide.survey import Survey
 
 LEAST_SHOWN = Fraction(1, 10_000)  # what rounds down to less is not worth proposing
 _FRAMES = {"pandas": "pandas", "polars": "polars", "pyarrow": "arrow"}
@@ -79,6 +81,8 @@ def _surveyed(
         raise ParameterError("A survey is for conditions; numbers and classes have one strategy.")
     # However many steps a survey leads to, they reserve the same.
     steps = made_plan(source, question, **{**promise, "strategy": "progressive"})
+    from louver.decide.survey import Survey
+
     survey, own_key = Survey.of(one_look, rate), None if key is None else f"{key} (survey)"
     _check_both_fit(named["ledger"], survey, one_look, steps, named["audience"], own_key)
     release = _released(source, survey, key=own_key, **named)[0]

@@ -13,18 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
-from typing import Any, TypeAlias
+from fractions import Fraction
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from louver.decide.bands import Bands
-from louver.decide.choose import MEAN, OBJECTIVES, WORST, estimate
-from louver.decide.choose import Table as Choices
 from louver.decide.decision import Decision
-from louver.decide.naive import MOST_MISSED, Naive
-from louver.decide.progressive import Progressive
-from louver.decide.shift import Shift
-from louver.decide.spread import Margins, guessed
+from louver.decide.objectives import MEAN, OBJECTIVES, WORST
 from louver.decide.values import ValueBounds
-from louver.decide.within import Within
 from louver.errors import ParameterError
 from louver.parameters import Number
 from louver.question.nodes import Classes, Flag, Question, Values
@@ -36,7 +31,22 @@ from louver.source.measures import Bound
 from louver.source.names import instead_of
 from louver.source.table import Table
 
+if TYPE_CHECKING:
+    from louver.decide.choose import Table as Choices
+    from louver.decide.spread import Margins
+    from louver.decide.within import Within
+
 AnyPlan: TypeAlias = "Decision | Within"
+# By name: the module and class of a strategy's plan, and what it takes beside the promise.
+STRATEGIES = {
+    "naive": ("naive", "Naive", ("epsilon",)),
+    "shift": ("shift", "Shift", ()),
+    "progressive": ("progressive", "Progressive", ("levels",)),
+    "adaptive": ("adaptive_plan", "Adaptive", ("levels",)),
+    "sparse": ("sparse_plan", "Sparse", ("alarms",)),
+}
+# Of the naive strategy, whose rates follow from its price.
+ANY_RATE = Fraction(1, 4)
 # What stands for all rows where a question has no keys.
 TOTAL = Domain({"total": ["all"]}, keys=["total"])
 
@@ -81,7 +91,7 @@ def plan(
     asked = request(
         source,
         question,
-        miss_rate=MOST_MISSED if strategy == "naive" else miss_rate,
+        miss_rate=ANY_RATE if strategy == "naive" else miss_rate,
         slack=slack,
         false_alarm_rate=false_alarm_rate,
         domain=domain,
@@ -97,11 +107,13 @@ def plan(
         raise ParameterError("slack must be given: how far below a threshold either answer is fine, such as 10.")
     named = _named(asked)
     if isinstance(asked.question, Classes):
+        from louver.decide.bands import Bands
+
         return Bands(asked.question, asked.domain, **named)
     if strategy is None:
         strategy = {WORST: "shift", MEAN: "progressive"}.get(asked.objective, "adaptive")
         if levels is None and strategy != "shift":
-            first = Shift(asked.question, asked.domain, **named)
+            first = _strategy("shift")[0](asked.question, asked.domain, **named)
             best = choices(first, known).best(asked.objective)
             strategy, levels = ("shift", None) if best.levels == 1 else (strategy, best.levels)
     own = {"levels": levels, "alarms": alarms, "epsilon": epsilon}
@@ -115,24 +127,18 @@ def plan(
 
 
 def _strategy(name: str) -> tuple[type[Decision], tuple[str, ...]]:
-    """The plan of a strategy, and what it takes beside the promise."""
-    from louver.decide.adaptive_plan import Adaptive
-    from louver.decide.sparse_plan import Sparse
-
-    known: dict[str, tuple[type[Decision], tuple[str, ...]]] = {
-        "naive": (Naive, ("epsilon",)),
-        "shift": (Shift, ()),
-        "progressive": (Progressive, ("levels",)),
-        "adaptive": (Adaptive, ("levels",)),
-        "sparse": (Sparse, ("alarms",)),
-    }
-    if name not in known:
-        raise ParameterError(f"There is no strategy {name!r}{instead_of(name, tuple(known))}.")
-    return known[name]
+    """The plan of a strategy, and what it takes beside the promise. Only what is asked for is loaded."""
+    if name not in STRATEGIES:
+        raise ParameterError(f"There is no strategy {name!r}{instead_of(name, tuple(STRATEGIES))}.")
+    module, plan_class, takes = STRATEGIES[name]
+    return getattr(import_module(f"louver.decide.{module}"), plan_class), takes
 
 
 def choices(plan: Decision, known: Margins | Mapping[int, float] | None = None) -> Choices:
     """What each strategy would cost for the question's dearest look: the table that `--explain` shows."""
+    from louver.decide.choose import estimate
+    from louver.decide.spread import Margins, guessed
+
     look, _ = max(
         zip(plan.program.looks, plan.look_prices, strict=True), key=lambda pair: pair[0].touch.times * pair[1]
     )
@@ -260,6 +266,8 @@ def _numbers(asked: Request, within: Number | Sequence[Number] | None) -> Within
         raise ParameterError("within must be given: how far a released number may be off, such as 10; or add a HAVING.")
     if not isinstance(asked.question, Values):
         raise ParameterError("within is for questions that ask for aggregates.")
+    from louver.decide.within import Within
+
     return Within(
         asked.question,
         asked.domain,
