@@ -7,6 +7,7 @@ because Python's own `and`, `or` and `not` cannot be taught to.
 from __future__ import annotations
 
 import typing
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from fractions import Fraction
@@ -43,7 +44,7 @@ class Expression:
         )
 
 
-class Side(Expression, Generic[_Compared]):
+class Side(Expression, ABC, Generic[_Compared]):
     """One side of a comparison: numbers, columns of the domain and aggregates, added up."""
 
     __slots__ = ("linear",)
@@ -97,8 +98,9 @@ class Side(Expression, Generic[_Compared]):
     def __ge__(self, other: object) -> _Compared:
         return self._compared(">=", other)
 
+    @abstractmethod
     def _compared(self, sign: str, other: object) -> _Compared:
-        raise NotImplementedError
+        """What a comparison with this sign means here."""
 
     def _unjoined(self, _other: object = None) -> NoReturn:
         raise ParameterError(_PARENTHESES)
@@ -177,7 +179,7 @@ class ColumnExpression(Side[typing.Any]):
         return f"col({quoted(self.name)})"
 
 
-class Joinable(Expression, Generic[_Node]):
+class Joinable(Expression, ABC, Generic[_Node]):
     """Conditions of one kind, joined by `&`, `|` and `~`."""
 
     __slots__ = ("node",)
@@ -203,8 +205,9 @@ class Joinable(Expression, Generic[_Node]):
             )
         return self._with(other.node, how)
 
+    @abstractmethod
     def _with(self, other: _Node, how: str) -> Self:
-        raise NotImplementedError
+        """This condition and another, joined."""
 
 
 class RowCondition(Joinable[Filter]):

@@ -7,6 +7,7 @@ decides whether their costs add up, so a filter that has no simple box gets a la
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
@@ -26,13 +27,14 @@ DAY = timedelta(days=1)
 INSTANT = timedelta(microseconds=1)
 
 
-class _Exact:
+class _Exact(ABC):
     """Equal to what says the same of the same kind of values: 1 is not true, though Python finds them equal."""
 
     __slots__ = ()
 
+    @abstractmethod
     def _said(self) -> tuple[object, ...]:
-        raise NotImplementedError
+        """What makes it what it is."""
 
     def __eq__(self, other: object) -> bool:
         return self._said() == other._said() if isinstance(other, type(self)) else NotImplemented
