@@ -59,19 +59,19 @@ decide(margins, grid_levels(0.05, 21, levels=7))
 """
 
 
-def measured(command: list[str]) -> tuple[float, float]:
-    """Seconds and MB at its most of one cold process: the shortest and the least of several."""
-    seconds, memory = [], []
+def measured(commands: list[list[str]]) -> list[tuple[float, float]]:
+    """Seconds and MB at most of cold processes, each the least of several, in turn: a busy moment meets all alike."""
+    found: list[list[tuple[float, float]]] = [[] for _ in commands]
     for _ in range(REPEATS):
-        start = time.perf_counter()
-        child = subprocess.Popen(command, stdout=subprocess.DEVNULL)  # noqa: S603 our own commands
-        _, status, used = os.wait4(child.pid, 0)
-        child.returncode = os.waitstatus_to_exitcode(status)
-        seconds.append(time.perf_counter() - start)
-        memory.append(used.ru_maxrss / 1024)
-        if child.returncode:
-            raise SystemExit(f"This failed: {shlex.join(command)[:200]}")
-    return min(seconds), min(memory)
+        for command, own in zip(commands, found, strict=True):
+            start = time.perf_counter()
+            child = subprocess.Popen(command, stdout=subprocess.DEVNULL)  # noqa: S603 our own commands
+            _, status, used = os.wait4(child.pid, 0)
+            child.returncode = os.waitstatus_to_exitcode(status)
+            own.append((time.perf_counter() - start, used.ru_maxrss / 1024))
+            if child.returncode:
+                raise SystemExit(f"This failed: {shlex.join(command)[:200]}")
+    return [(min(seconds for seconds, _ in own), min(memory for _, memory in own)) for own in found]
 
 
 def written(folder: Path, rows: int) -> Path:
@@ -100,28 +100,25 @@ def asked(path: Path, number: int, unit: str, bounds: str) -> list[str]:
     return [*louver, "--miss-rate", "0.05", "--slack", "1000", "--ledger", str(folder / "ledger")]
 
 
-def line(name: str, command: list[str], floor: float | None) -> float:
-    taken, memory = measured(command)
-    times = "" if floor is None else f"{taken / floor:.2f}"
-    print(f"{name[:44]:44} {taken:8.2f} {times:>12} {memory:6.0f}", flush=True)
-    return taken
+def lines(named: dict[str, list[str]]) -> None:
+    """One line each, beside the first."""
+    taken = measured(list(named.values()))
+    for name, (seconds, memory) in zip(named, taken, strict=True):
+        print(f"{name[:44]:44} {seconds:8.2f} {seconds / taken[0][0]:12.2f} {memory:6.0f}", flush=True)
 
 
 def main() -> None:
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
-        print(f"{'what':44} {'seconds':>8} {'times plain':>12} {'MB':>6}")
-        path = written(folder, ROWS)
-        floor = line("plain DuckDB", [sys.executable, "-c", PLAIN.format(path=str(path))], None)
-        for number, (name, (unit, bounds)) in enumerate(UNITS.items()):
-            line(f"louver ask, unit: {name}", asked(path, number, unit, bounds), floor)
-        for rows in (ROWS // 4, ROWS // 2):
-            smaller = written(folder, rows)
-            least = line(f"plain DuckDB, {rows:,} rows", [sys.executable, "-c", PLAIN.format(path=str(smaller))], None)
+        print(f"{'what':44} {'seconds':>8} {'times first':>12} {'MB':>6}")
+        for rows in (ROWS, ROWS // 4, ROWS // 2):
+            path = written(folder, rows)
+            named = {f"plain DuckDB, {rows:,} rows": [sys.executable, "-c", PLAIN.format(path=str(path))]}
             for number, (name, (unit, bounds)) in enumerate(UNITS.items()):
-                line(f"{rows:,} rows, unit: {name}", asked(smaller, number, unit, bounds), least)
-        for keys in (10**6, 10**7):
-            line(f"deciding {keys:,} keys, 7 levels", [sys.executable, "-c", DECIDE.format(keys=keys)], None)
+                named[f"louver ask, unit: {name}"] = asked(path, number, unit, bounds)
+            lines(named)
+        numbers = {keys: [sys.executable, "-c", DECIDE.format(keys=keys)] for keys in (10**6, 10**7)}
+        lines({f"deciding {keys:,} keys, 7 levels": command for keys, command in numbers.items()})
 
 
 if __name__ == "__main__":

@@ -2,8 +2,9 @@
 
 `louver.ask` answers a question, and `louver.plan` says beforehand what it would promise and cost. `louver.question`
 says what can be asked, `louver.decide` makes plans, `louver.steward` runs them on the rows of a `louver.source`, and
-`louver.ledger` keeps the budget. Below them `louver.noise` draws randomness, and `louver.privacy` says what is promised
-and what it costs. Each is imported when first used, so that `import louver` alone loads nothing heavy.
+`louver.ledger` keeps the budget. `louver.sense` makes rows of what sensors say, and `louver.watch` asks about them slot
+by slot. Below them `louver.noise` draws randomness, and `louver.privacy` says what is promised and what it costs. Each
+is imported when first used, so that `import louver` alone loads nothing heavy.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from louver.decide.planning import plan
 
 __version__ = "0.1.0"
-_ROOMS = ("decide", "ledger", "noise", "privacy", "question", "source", "steward")
+_ROOMS = ("decide", "ledger", "noise", "privacy", "question", "sense", "source", "steward", "watch")
 _CALLS = {"ask": "louver.decide.asking", "plan": "louver.decide.planning"}
 __all__ = [
     "AccessError",
@@ -44,8 +45,10 @@ __all__ = [
     "plan",
     "privacy",
     "question",
+    "sense",
     "source",
     "steward",
+    "watch",
 ]
 
 

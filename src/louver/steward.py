@@ -118,11 +118,11 @@ class Steward:
 
     def _run(self, plan: Plan, who: str, audience: str | None, key: str | None) -> Release:
         plan = _checked(plan, self._ledger.unit, "ledger")
-        rows.check(self._table, plan.reading)
-        reservation = self._ledger.reserve(plan, who=who, audience=audience, key=key)
-        if not reservation.fresh:
-            return _again(plan, reservation)
-        outcome = self._outcome(plan)
+        with rows.checked(self._table, plan.reading) as held:
+            reservation = self._ledger.reserve(plan, who=who, audience=audience, key=key)
+            if not reservation.fresh:
+                return _again(plan, reservation)
+            outcome = self._outcome(plan, held)
         # Raised here and not where it happened, so that no private value hangs on the error.
         if isinstance(outcome, LouverError):
             raise outcome
@@ -131,10 +131,10 @@ class Steward:
         self._settle(plan, reservation, outcome.charges, kept)
         return _release(plan, reservation.number, outcome.answer, charged)
 
-    def _outcome(self, plan: Plan) -> Outcome | LouverError:
+    def _outcome(self, plan: Plan, held: rows.Held) -> Outcome | LouverError:
         """What the mechanism gives back, or the sentence about what failed; nothing else about the rows comes out."""
         try:
-            view = rows.read(self._table, plan.reading, self._ledger.secret("contribution bounds"))
+            view = rows.read(self._table, plan.reading, self._ledger.secret("contribution bounds"), held)
         except (DataError, LedgerError) as fault:
             return type(fault)(f"{str(fault).removesuffix('.')}; its price stays reserved.")
         except Exception:  # whatever it says may quote a row

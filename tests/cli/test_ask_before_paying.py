@@ -59,6 +59,17 @@ def test_an_answer_is_shown_even_if_its_picture_cannot_be_written_after_all(
     assert told.err.splitlines()[-1] == "louver ask: zones.svg cannot be written: No space left on device."
 
 
+def test_a_picture_is_there_before_anything_is_printed(tell: Tell, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever reads the output may leave; what was paid for must not be lost with them."""
+
+    def left(*_: object) -> None:
+        raise DataError("Nobody reads any more.")
+
+    monkeypatch.setattr("louver.cli.ask.show_answer", left)
+    tell(*BARE, *PROMISE, "--budget", "1", "--plot", "zones.svg")
+    assert Path("zones.svg").read_text().startswith("<svg")
+
+
 def test_a_dry_run_has_nothing_to_draw(tell: Tell) -> None:
     refused(
         tell(*BARE, *PROMISE, "--dry-run", "--plot", "zones.svg"), 2, "--plot draws an answer, and a dry run has none"
@@ -123,7 +134,7 @@ def test_what_is_wrong_in_a_description_keeps_the_names_that_stand_there(tell: T
 
 
 @pytest.mark.parametrize("objective", ["worst", "mean", "entropy"])
-@pytest.mark.parametrize("unit", ["row", "(device, day)"])
+@pytest.mark.parametrize("unit", ["row", "(device, floor)"])
 def test_the_explanation_stars_what_the_plan_does(tell: Tell, unit: str, objective: str) -> None:
     rooms = "\n".join(f"r{number},20" for number in range(60))
     Path("rooms.csv").write_text(f"room,capacity\n{rooms}\n")
@@ -135,6 +146,32 @@ def test_the_explanation_stars_what_the_plan_does(tell: Tell, unit: str, objecti
     assert row[1] == sentence[1].rstrip(":") == names.get(planned["strategy"], planned["strategy"])
     (best,) = [each for each in planned["choices"] if each["best"]]
     assert (best["strategy"], str(best["levels"])) == (row[1], row[2])
+
+
+@pytest.mark.parametrize("joined", ["AND", "OR"])
+@pytest.mark.parametrize("objective", ["worst", "mean", "entropy"])
+def test_the_starred_price_of_several_comparisons_is_the_plan_s(tell: Tell, joined: str, objective: str) -> None:
+    """It was that of the dearest comparison alone."""
+    both = CROWDED + f" {joined} count(*) FILTER (WHERE floor = 1) > 20"
+    asked = ("presence.csv", both, *BARE[2:], *PROMISE, "--dry-run", "--explain", "--objective", objective)
+    plain = tell(*asked, "--json").json
+    (best,) = [each for each in plain["choices"] if each["best"]]
+    assert best["worst"] == plain["worst"]
+    assert best["misses"] is None
+    assert len({each["mean"] for each in plain["choices"]}) == len(plain["choices"])
+    assert "its 2 looks are taken to be uniform" in tell(*asked).words
+
+
+def test_averages_are_not_said_to_lie_within_one_step_of_their_threshold(tell: Tell) -> None:
+    asked = "SELECT room FROM presence GROUP BY room HAVING avg(least(greatest(watts, 0), 64)) > 20"
+    told = tell("presence.csv", asked, *BARE[2:], "--miss-rate", "0.05", "--slack", "500", "--dry-run", "--explain")
+    assert "uniform within 120 steps of the threshold" in told.words
+
+
+def test_there_is_nothing_to_choose_for_numbers_and_classes(tell: Tell) -> None:
+    asked = "SELECT room, count(*) FROM presence GROUP BY room"
+    told = tell("presence.csv", asked, *BARE[2:], "--miss-rate", "0.05", "--within", "9", "--dry-run", "--explain")
+    assert "There is one way to answer this, so there is nothing to choose." in told.words
 
 
 def test_what_was_charged_is_rounded_the_same_way_everywhere(tell: Tell) -> None:

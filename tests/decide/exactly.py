@@ -1,9 +1,9 @@
 """With which probability a plan flags a key: from the noise law itself, by other means than the planner's own.
 
 One look at a time: the noise of a look decides all leaves on it, and noises of different looks are independent. For
-`Shift` and `Bands` the law is a sum of a few geometric tails, in decimals of 60 digits. For a chain of levels it is a
-convolution on a window of integers, in floats; what lies outside weighs less than exp(-40), so that probabilities are
-right to 1e-11 (`CHAIN_ERROR`).
+one look the law is a sum of a few geometric tails, in decimals of 60 digits. For a chain of levels it is a convolution
+on a window of integers, in floats; what lies outside weighs less than exp(-40), so that probabilities are right to
+1e-11 (`CHAIN_ERROR`).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import decimal
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -23,11 +23,13 @@ from numpy.typing import NDArray
 from scipy.signal import lfilter
 
 from louver.decide import tree
+from louver.decide.adaptive_plan import Adaptive
 from louver.decide.bands import Bands
 from louver.decide.decision import Decision
+from louver.decide.naive import Naive
 from louver.decide.progressive import Progressive
 from louver.decide.shift import Shift
-from louver.privacy import LevelGrid
+from louver.privacy import LevelGrid, predict_gradual
 from tests.decide.asked import view
 
 DIGITS = 60
@@ -37,6 +39,9 @@ FAR = 10**7
 
 Answers: TypeAlias = "tuple[bool, ...]"
 Floats: TypeAlias = "NDArray[np.float64]"
+Whole: TypeAlias = "NDArray[np.int64]"
+# From grid, level and what the first leaf shows there: the next level for each.
+Rule: TypeAlias = "Callable[[LevelGrid, int, Whole], Whole]"
 # The aligned margin of a leaf, and 1 or -1 as its margin runs with the look's noise or against it.
 Seen: TypeAlias = "tuple[int, int]"
 
@@ -89,7 +94,10 @@ def case(plan: Decision, values: Mapping[int, int]) -> Case:
 
 
 def flagged(plan: Decision, case: Case) -> Decimal:
-    """The probability that a key with these margins is flagged, by the rule that takes every level in turn."""
+    """The probability that the only key of a plan is flagged if it has these margins.
+
+    That no key is looked at again whose answer is known changes no answer, and so nothing here.
+    """
     total = Decimal(0)
     laws = [list(look_law(plan, number, case.margins).items()) for number in range(len(plan.program.looks))]
     with decimal.localcontext(prec=DIGITS):
@@ -111,8 +119,25 @@ def look_law(plan: Decision, number: int, margins: Sequence[int]) -> dict[Answer
     if isinstance(plan, Shift):
         test = plan.tests[number]
         return one_look(test.epsilon, test.boundary, test.coin, seen)
+    if isinstance(plan, Naive):
+        return one_look(plan.rate, 0, Fraction(0), seen)
     assert isinstance(plan, Progressive)
-    return {answers: Decimal(chance) for answers, chance in chain_law(plan.grids[number], seen).items()}
+    rule = by_prediction if isinstance(plan, Adaptive) else in_turn
+    return {answers: Decimal(chance) for answers, chance in chain_law(plan.grids[number], seen, rule).items()}
+
+
+def in_turn(grid: LevelGrid, level: int, shown: Whole) -> Whole:  # noqa: ARG001 whatever was seen
+    return np.full(len(shown), level + 1)
+
+
+def by_prediction(grid: LevelGrid, level: int, shown: Whole) -> Whole:
+    """What the adaptive strategy takes after this level where it has one key, for each value that it shows."""
+    found = np.full(len(shown), len(grid.levels) - 1)
+    for clearer in reversed(range(level + 1, len(grid.levels) - 1)):
+        low, high = grid.limits(clearer)
+        stays = predict_gradual(shown, grid.levels[level], grid.levels[clearer], low + 0.5, high - 0.5)
+        found[stays <= 0.5] = clearer
+    return found
 
 
 @lru_cache(maxsize=4096)
@@ -149,23 +174,35 @@ def _between(rate: Fraction, low: int | None, high: int | None) -> Decimal:
 
 
 @lru_cache(maxsize=4096)
-def chain_law(grid: LevelGrid, seen: tuple[Seen, ...]) -> dict[Answers, float]:
-    """The answers of leaves on one chain of noise, every level being taken until all are decided.
+def chain_law(grid: LevelGrid, seen: tuple[Seen, ...], rule: Rule = in_turn) -> dict[Answers, float]:
+    """The answers of leaves on one chain of noise, levels being taken by the rule until all are decided.
 
-    With V_g(x, s) the probability that levels 1 to g leave the leaves in the state s, given noise x at level g:
-    V_{g+1} is w V_g + (1-w) (V_g convolved with the law of level g), and then what level g+1 decides.
+    With V_g(x, s) the probability that level g is taken and the levels before leave the leaves in the state s, given
+    noise x at level g: where level g leads to level h, V_h gets w V_g + (1-w) (V_g convolved with the law of level g).
     """
     places = _window(grid)
-    states: dict[tuple[int, ...], Floats] = {(tree.OPEN,) * len(seen): np.ones(len(places))}
-    for level, rate in enumerate(map(float, grid.levels)):
-        if level:
-            before = float(grid.levels[level - 1])
-            states = {state: _mixed(values, before, rate) for state, values in states.items()}
-        is_last = level == len(grid.levels) - 1
+    first = seen[0][0] + seen[0][1] * places
+    rates = [float(level) for level in grid.levels]
+    arriving: list[dict[tuple[int, ...], Floats]] = [{} for _ in rates]
+    arriving[0] = {(tree.OPEN,) * len(seen): np.ones(len(places))}
+    found: dict[Answers, float] = {}
+    for level, rate in enumerate(rates):
+        states = arriving[level]
         for at, (margin, sense) in enumerate(seen):
-            states = _decided(states, at, margin + sense * places, grid, level, is_last)
-    weights = _laplace(float(grid.levels[-1]), places)
-    return {tuple(each == tree.YES for each in state): float(weights @ values) for state, values in states.items()}
+            states = _decided(states, at, margin + sense * places, grid, level, level == len(rates) - 1)
+        for state, values in states.items():
+            if tree.OPEN not in state:
+                answers = tuple(each == tree.YES for each in state)
+                found[answers] = found.get(answers, 0.0) + float(_laplace(rate, places) @ values)
+                continue
+            some = np.flatnonzero(values)
+            after = rule(grid, level, first[some])
+            for clearer in np.unique(after).tolist():
+                going = np.zeros(len(places))
+                going[some[after == clearer]] = values[some[after == clearer]]
+                arrived = arriving[clearer].get(state, 0.0)
+                arriving[clearer][state] = arrived + _mixed(going, rate, rates[clearer])
+    return found
 
 
 def _decided(
@@ -197,84 +234,6 @@ def _decided(
             key = (*state[:at], decided, *state[at + 1 :])
             after[key] = after.get(key, 0.0) + values * share
     return after
-
-
-def worst_rule(grid: LevelGrid, margin: int) -> float:
-    """The largest probability that a key with this aligned margin ends on the wrong side, over all rules of choice.
-
-    A rule begins at some level and goes on to any clearer one, picked by what it saw: the best that somebody could do
-    who knows the margin and wants the error (a miss where the margin is above 0, else a false alarm).
-    """
-    places = _window(grid)
-    shown = margin + places
-    count = len(grid.levels)
-    laws = [_laplace(float(level), places) for level in grid.levels]
-    reached: list[Floats] = [np.zeros(0)] * count
-    for level in reversed(range(count)):
-        eliminated, accepted = grid.limits(level)
-        wrong = shown <= eliminated if margin > 0 else shown >= accepted
-        is_open = (shown > eliminated) & (shown < accepted)
-        if level == count - 1:
-            coin = float(1 - grid.last.coin if margin > 0 else grid.last.coin)
-            reached[level] = wrong + coin * is_open
-            continue
-        best = np.zeros(len(places))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            for clearer in range(level + 1, count):
-                # P(clear = x | noisy = y) = P(clear = x) P(noisy = y | clear = x) / P(noisy = y).
-                joint = _mixed(
-                    laws[clearer] * reached[clearer], *map(float, (grid.levels[level], grid.levels[clearer]))
-                )
-                best = np.maximum(best, np.where(is_open, joint / laws[level], 0.0))
-        reached[level] = np.where(is_open, best, wrong)
-    return max(float(law @ value) for law, value in zip(laws, reached, strict=True))
-
-
-@lru_cache(maxsize=4096)
-def any_level_fails(grid: LevelGrid, margin: int) -> float:
-    """The probability that at least one level would decide wrongly: a bound for every rule, in whatever order."""
-    places = _window(grid)
-    shown = margin + places
-    fine = np.ones(len(places))
-    for level, rate in enumerate(map(float, grid.levels)):
-        if level:
-            fine = _mixed(fine, float(grid.levels[level - 1]), rate)
-        eliminated, accepted = grid.limits(level)
-        is_last = level == len(grid.levels) - 1
-        wrong = (shown <= eliminated if margin > 0 else shown >= accepted).astype(np.float64)
-        if is_last:
-            coin = float(1 - grid.last.coin if margin > 0 else grid.last.coin)
-            wrong += coin * ((shown > eliminated) & (shown < accepted))
-        fine = fine * (1 - wrong)
-    return 1 - float(_laplace(float(grid.levels[-1]), places) @ fine)
-
-
-def any_rule(plan: Progressive, case: Case) -> float:
-    """A bound on the error of this case, whatever rule picks the levels of the looks.
-
-    A look whose leaves must not fail does so with at most the sum of their chances; where it fails, all its leaves are
-    taken to be wrong, and leaves that are within their slack to be on the wrong side anyway.
-    """
-    program = plan.program
-    fails, wrong_side = [], not case.holds
-    for number, look in enumerate(program.looks):
-        sure = [at for at in look.leaves if _must_not_fail(plan, case, at)]
-        step = look.touch.step
-        fails.append(min(1.0, sum(any_level_fails(plan.grids[number], -(-case.margins[at] // step)) for at in sure)))
-    total = 0.0
-    for failed in itertools.product((True, False), repeat=len(fails)):
-        given = [
-            wrong_side if failed[leaf.look] or not _must_not_fail(plan, case, at) else case.margins[at] > 0
-            for at, leaf in enumerate(program.leaves)
-        ]
-        if tree.holds(program.tree, given) == wrong_side:
-            total += math.prod(p if yes else 1 - p for p, yes in zip(fails, failed, strict=True))
-    return total
-
-
-def _must_not_fail(plan: Decision, case: Case, at: int) -> bool:
-    """Whether the promise binds this leaf here: it holds and must be found, or fails with its slack and must not be."""
-    return case.margins[at] > 0 if case.holds else case.margins[at] <= -plan.program.leaves[at].slack
 
 
 def beyond_cut(plan: Bands, cut: int, aggregate: int) -> Decimal:

@@ -23,8 +23,8 @@ from louver.decide.spread import Margins
 from louver.decide.zones import FOUND, FREE, QUIET, panels
 from louver.errors import DataError, ParameterError
 from louver.noise.bits import SYSTEM
-from louver.privacy import Unit, largest_total, min_entropy, total_at
-from louver.question import classes, col, count, question, sum_, values
+from louver.privacy import Unit, largest_total, min_entropy, plan_from_dict, plan_to_dict, total_at
+from louver.question import classes, col, count, count_distinct, question, sum_, to_python, to_sql, values
 from louver.source.description import Source
 from louver.source.domain import Domain
 from louver.source.measures import Bound, View
@@ -88,9 +88,57 @@ def test_a_long_list_is_cut_and_counted() -> None:
 
 def test_a_threshold_below_the_slack_is_warned_of() -> None:
     found = answered(planned(count().by("room") > 5), [FAR, -FAR, -FAR])
-    assert any("keys without any rows may be flagged" in warning for warning in found.warnings)
+    assert any("may be flagged; take less slack" in warning for warning in found.warnings)
     assert "\nWarning: " in str(found)
     assert found.to_dict()["warnings"] == list(found.warnings)
+
+
+def test_key_columns_are_headed_by_the_names_that_the_source_declares() -> None:
+    hours = Domain({"hour(time)": [9, 10]}, keys=["hour(time)"])
+    found = answered(planned(count().by("hour(time)") > 50, hours), [FAR, -FAR], names={"hour(time)": "hour"})
+    assert found.columns == {"hour": [9, 10], "flagged": [True, False]}
+    assert list(found.to_frame("pandas").columns) == ["hour", "flagged"]
+    assert found.to_dict()["answer"]["columns"] == ["hour"]
+    assert found.keys.columns == ("hour(time)",)
+
+
+def test_numbers_are_headed_by_the_names_that_the_question_gives() -> None:
+    asked = "SELECT room, count(*) AS n, count(*) FILTER (WHERE floor = 1) FROM presence GROUP BY room"
+    made = planned(asked, within=10, slack=None)
+    found = answered(made, [1, 2, 3], [1, 2, 3])
+    assert list(found.columns) == ["room", "n", "count"]
+    assert list(found.to_frame("polars").columns) == ["room", "n", "count"]
+    assert found.to_dict()["answer"]["names"] == ["n", "count"]
+    assert "COUNT(*) AS n" in to_sql(made.question)
+    again: Any = plan_from_dict(plan_to_dict(made))
+    assert again.question == made.question
+    by_hand = values(
+        count().by("room"), count().by("room").where(col("floor") == 1), names=["n", None], table="presence"
+    )
+    assert by_hand == made.question
+    assert eval(to_python(by_hand), {"values": values, "count": count, "col": col}) == by_hand  # noqa: S307 it is our own
+
+
+@pytest.mark.parametrize("names", [["n", "m"], "n", 5, [3], [" n"]])
+def test_odd_names_of_numbers_are_refused(names: Any) -> None:
+    with pytest.raises(ParameterError):
+        values(count().by("room"), names=names)
+
+
+def test_counted_columns_are_headed_by_declared_names_too() -> None:
+    asked = values(count_distinct("day(time)").by("room"))
+    found = answered(planned(asked, within=10), [1, 2, 3], names={"day(time)": "day"})
+    assert list(found.columns) == ["room", "number of different values of day"]
+
+
+@pytest.mark.parametrize(("name", "head"), [("level", "level"), (None, "class"), ("room", "room 2")])
+def test_classes_are_headed_by_the_name_that_the_question_gives(name: str | None, head: str) -> None:
+    asked = classes(count().by("room"), [90], ["low", "high"], name=name)
+    found = answered(planned(asked), [FAR, -FAR, -FAR])
+    assert found.to_frame("polars").columns == ["room", head]
+    assert found.columns[head] == ["high", "low", "low"]
+    assert found.to_dict()["answer"]["name"] == head
+    assert "Classes: hall: high; lab: low; attic: low" in str(found)
 
 
 def test_bounds_that_can_bind_are_said_with_the_promise() -> None:
@@ -104,10 +152,11 @@ def test_plain_values_hold_no_more_than_an_analyst_may_see() -> None:
     assert set(plain) == {
         *("protected", "answer", "promise", "warnings", "strategy", "number", "again"),
         *("worst", "worst_epsilon", "remaining", "remaining_epsilon", "survey", "survey_epsilon"),
+        *("charged", "charged_epsilon", "spent", "spent_epsilon", "meaning"),
     }
     assert set(plain["answer"]) == {"columns", "flagged", "keys"}
     assert Fraction(plain["worst"]) == found.worst
-    assert {"charged", "charged_epsilon", "owner"} <= set(found.to_dict(owner=True))
+    assert set(found.to_dict(owner=True)) - set(plain) == {"owner"}
 
 
 def test_decimals_beside_exact_prices_are_rounded_in_the_safe_direction(crowded: Answer) -> None:
@@ -151,17 +200,25 @@ def test_numbers_come_with_their_keys() -> None:
     found = answered(made, [FAR, 0, -FAR], [1, 2, 3])
     assert list(found.columns) == ["room", "count", "count 2"]
     assert all(abs(near - true) < 200 for near, true in zip(found.columns["count"], [FAR, 0, -FAR], strict=True))
-    assert str(found).splitlines()[1].startswith("Values: hall: ")
+    assert str(found).splitlines()[1].startswith("Values: count, count 2 by room: hall: ")
     assert found.to_dict()["answer"]["listed"] == ["hall", "lab", "attic"]
+    assert found.to_dict()["answer"]["names"] == ["count", "count 2"]
     assert repr(found) == "Answer(values of 3 keys, number 7)"
     assert found.flagged == ()
 
 
 def test_numbers_of_coarser_keys_are_repeated_for_each_key() -> None:
     floors = Domain({"building": ["a", "a", "b"], "floor": [0, 1, 0]}, keys=["building", "floor"])
-    made = planned(values(count().by("building", "floor"), count().by("building")), floors, within=10, slack=None)
-    found = answered(made, [0, 0, 0], [FAR, -FAR])
-    assert [value > 0 for value in found.columns["count 2"]] == [True, True, False]
+    asked = values(count().by("building", "floor"), count().by("building"), count().by(), keys=["building", "floor"])
+    found = answered(planned(asked, floors, within=10, slack=None), [0, 0, 0], [FAR, -FAR], [FAR])
+    assert [value > 0 for value in found.columns["count per building"]] == [True, True, False]
+    plain = found.to_dict()["answer"]
+    assert plain["listed"] == [["a", 0], ["a", 1], ["b", 0]]
+    assert plain["names"] == ["count", "count per building", "count in all"]
+    assert [len(each) for each in plain["values"]] == [3, 3, 3]
+    assert len(set(plain["values"][2])) == 1
+    assert "Each count per building is within 10 of the truth" in found.promise
+    assert "The count of all keys together is within 10 of the truth" in found.promise
 
 
 def test_keys_after_the_last_alarm_have_no_answer() -> None:
@@ -196,7 +253,29 @@ def test_each_key_is_charged_for_the_level_at_which_it_stopped() -> None:
     assert found.owner.min_entropy.value == pytest.approx(
         min_entropy([float(price) for price in found.owner.prices]).value
     )
-    assert "Keys were charged from" in found.owner.fairness
+    several = charged(made, {"flagged": [], "keys": 3, "levels": [[0, 3, 6]]}, Fraction(9))
+    assert "Keys were charged from" in several.fairness
+
+
+def test_levels_are_priced_as_what_one_unit_pays() -> None:
+    made = planned(CROWDED, unit=Unit("device"), strategy="progressive")
+    found = charged(made, {"flagged": [], "keys": 3, "levels": [[0, 3, 6]]}, Fraction(9))
+    assert found.level_prices[0] == tuple(2 * level for level in made.grids[0].levels)
+    assert found.prices == (found.level_prices[0][6],) * 3
+
+
+def test_what_was_charged_is_said_where_less_than_the_worst_price_was() -> None:
+    found = answered(planned(CROWDED, strategy="progressive"), [180 + FAR, 24 - FAR, 50 + FAR])
+    assert found.release.charged < found.worst
+    assert f"Price: epsilon {up(found.release.charged)} of 0.5382 that was reserved, entry 7" in str(found)
+    assert found.to_dict()["charged"] == str(found.release.charged)
+
+
+def test_a_plan_shows_in_a_notebook_what_it_prints() -> None:
+    for made in (planned(CROWDED), planned(values(count().by("room")), within=10, slack=None)):
+        page = made._repr_html_()
+        assert all(head in page for head in ("protected", "promise", "price", "meaning"))
+        assert "<svg" not in page
 
 
 def charges_of(made: Progressive, answer: dict[str, Any]) -> list[Any]:
@@ -318,6 +397,31 @@ def test_every_answer_can_be_drawn(asked: Any, measures: list[list[int]], promis
     assert "nan" not in drawn
     sizes = [float(shape.get("width", "0")) for shape in root.iter() if shape.tag.endswith("rect")]
     assert all(size >= 0 and math.isfinite(size) for size in sizes)
+
+
+def test_a_picture_of_classes_shows_the_class_of_each_key_and_no_flags() -> None:
+    asked = classes(count().by("room"), [50, 200], ["low", "normal", "high"])
+    found = answered(planned(asked), [100, -FAR, FAR])
+    (panel,) = panels(found.plan, {"classes": ["normal", "low", "high"]})
+    own = {row.label: row.zones[[kind for *_, kind in row.zones].index(FOUND)][:2] for row in panel.rows}
+    assert own == {"hall: normal": (50.0, 190.0), "attic: high": (200.0, panel.high), "lab: low": (0.0, 40.0)}
+    drawn = found.plot()
+    assert "the class it was put in" in drawn
+    assert "flagged" not in drawn.partition("</title>")[2]
+    assert "\N{BLACK RIGHT-POINTING TRIANGLE}" not in drawn
+
+
+def test_numbers_on_the_axis_stay_inside_the_picture() -> None:
+    found = answered(planned(sum_("watts", 0, 64).by("room") > 898_256, slack=1000), [10**8, 0, 0])
+    assert 'text-anchor="end">1,122,820</text>' in found.plot()
+    assert "e+" not in found.plot()
+
+
+@pytest.mark.parametrize("file", ["zones.png", "zones"])
+def test_a_picture_goes_into_an_svg_file_only(crowded: Answer, tmp_path: Path, file: str) -> None:
+    with pytest.raises(ParameterError, match=r"must end in \.svg, not 'zones"):
+        crowded.plot(tmp_path / file)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_names_in_a_picture_are_written_safely() -> None:

@@ -14,6 +14,7 @@ import pytest
 import louver
 from louver.decide.asking import run
 from louver.decide.planning import choices
+from louver.decide.survey import Survey
 from louver.errors import AccessError, BudgetError, DataError, ParameterError
 from louver.ledger import Cap, Ledger
 from louver.privacy import Unit, largest_total
@@ -38,6 +39,10 @@ def ledger(tmp_path: Path) -> Iterator[Ledger]:
     made, _ = Ledger.create(tmp_path / "house.ledger", dataset="house", unit=Unit.row(), caps=[Cap(epsilon=1)])
     with made:
         yield made
+
+
+def of_devices() -> Source:
+    return Source(Table("presence.csv", dataset="house", unit=Unit("device")), domains=ROOMS)
 
 
 def source(rows: object, **given: Any) -> Source:
@@ -115,8 +120,34 @@ def test_a_survey_is_paid_for_and_chooses_the_steps(ledger: Ledger) -> None:
     assert ledger.remaining() == Fraction(9, 10) - answer.release.charged
     again = louver.ask(presence, SQL, ledger=ledger, survey=0.1, objective="mean", key="monday", **PROMISE)
     assert {**again.to_dict(), "again": False} == answer.to_dict()
-    assert "at most and 0.1000 for the survey before it, entry 4 of house.ledger" in str(answer)
+    assert " and 0.1000 for the survey before it, entry 4 of house.ledger" in str(answer)
     assert "Price: nothing this time: entry 4 of house.ledger" in str(again)
+
+
+@pytest.mark.parametrize("rows", [1, 4])
+def test_a_survey_costs_one_unit_what_was_said_however_many_rows_it_has(rows: int) -> None:
+    """Also where the unit pays for each of its rows, the price is the one that was asked for."""
+    one_look: Any = louver.plan(of_devices(), SQL, rows_per_unit=rows, **PROMISE)
+    survey = Survey.of(one_look, 0.1)
+    assert largest_total(survey.worst).price == Fraction(1, 10)
+    assert survey.rate == Fraction(1, 10) / rows
+
+
+@pytest.mark.parametrize("asked", [CROWDED, CROWDED & (count().where(col("guest") == 1).by("room") > 5)])
+@pytest.mark.parametrize("rows", [1, 4])
+def test_the_naive_strategy_costs_one_unit_what_was_said(asked: Any, rows: int) -> None:
+    plan: Any = louver.plan(of_devices(), asked, strategy="naive", epsilon=0.5, rows_per_unit=rows)
+    assert largest_total(plan.worst).price == Fraction(1, 2)
+    assert plan.rate * rows * len(plan.program.looks) == Fraction(1, 2)
+
+
+def test_an_answer_says_what_all_answers_so_far_mean_together(ledger: Ledger) -> None:
+    presence = source(FRAMES["arrow"]())
+    first = louver.ask(presence, SQL, ledger=ledger, **PROMISE)
+    second = louver.ask(presence, SQL, ledger=ledger, **PROMISE)
+    assert first.meaning.endswith("can be at most 60.3% sure afterwards")
+    assert second.meaning.endswith(", and 69.7% after everything that was asked here so far (epsilon 0.8296 together)")
+    assert Fraction(second.to_dict()["spent"]) == ledger.spent() == 2 * first.worst
 
 
 def test_a_survey_is_not_begun_where_the_answer_after_it_would_not_fit(ledger: Ledger) -> None:
@@ -183,11 +214,16 @@ def test_a_plan_is_printed_as_what_it_protects_promises_and_costs() -> None:
     lines = str(louver.plan(source("presence.csv"), SQL, **PROMISE)).splitlines()
     assert lines[0] == "Protected: one row, not one person; the costs of one person's rows add up."
     assert lines[1].startswith("Promise: A room whose count is above its capacity is missed")
-    assert lines[2:] == ["Price: epsilon 0.4148 at most"]
+    assert lines[2:] == [
+        "Price: epsilon 0.4148 at most",
+        "Meaning: whoever gave even odds that one row is in the data can be at most 60.3% sure afterwards",
+    ]
     numbers = louver.plan(source("presence.csv"), values(count().by("room")), miss_rate=0.05, within=10)
-    assert [line.partition(" ")[0] for line in str(numbers).splitlines()] == ["Protected:", "Promise:", "Price:"]
+    assert [line.partition(" ")[0] for line in str(numbers).splitlines()] == [
+        *("Protected:", "Promise:", "Price:", "Meaning:")
+    ]
     warned = louver.plan(source("presence.csv"), count().by("room") > 5, **PROMISE)
-    assert str(warned).splitlines()[3].startswith("Warning: A threshold is below the slack")
+    assert str(warned).splitlines()[4].startswith("Warning: Without any rows, hall and lab are within")
 
 
 @pytest.mark.parametrize(

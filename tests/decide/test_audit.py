@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, TypeAlias
@@ -30,57 +30,28 @@ from louver.source.domain import Domain
 from louver.source.measures import Bound
 from tests.decide import exactly, outcomes
 from tests.decide.asked import PERSON, ROOM, ROW, SHAPES, TWENTIETH, Shape, count, is_, of, rooms, view, where
-from tests.decide.audited import AUDITED, charged, levels_of, plan_of, shape_of
-from tests.decide.outcomes import Outcome, Row, contribution, losses
-
-TO_SPARE = 1e-6
+from tests.decide.audited import (
+    AUDITED,
+    TO_SPARE,
+    added,
+    charged,
+    every_row,
+    levels_of,
+    moved,
+    near_thresholds,
+    plan_of,
+    shape_of,
+)
+from tests.decide.outcomes import Outcome, contribution, losses
 
 Law: TypeAlias = "Mapping[Outcome, float]"
-Adds: TypeAlias = "Mapping[int, int]"
 
 STEPPED = ["leaf", "and", "or", "between", "equal", "disjoint or", "sum", "average"]
-
-
-def every_row(plan: Decision) -> Iterator[tuple[Row, dict[int, int]]]:
-    """Every kind of row that the plan's measures tell apart, and what it adds to them."""
-    columns: dict[str, Sequence[Any]] = dict.fromkeys("abcd", (True, False))
-    columns |= {"kind": ("x", "y"), "watts": (0, 2, 3, 4, 5, 8)}
-    kept = {name: values for name, values in columns.items() if name in plan.reading.columns()}
-    known: list[dict[int, int]] = []
-    for chosen in itertools.product(*kept.values()):
-        row = dict(zip(kept, chosen, strict=True))
-        if (adds := added(plan, [row])) not in known and any(adds.values()):
-            known.append(adds)
-            yield row, adds
-
-
-def added(plan: Decision, rows: Sequence[Row]) -> dict[int, int]:
-    """What these rows add to each measure at their key."""
-    return {
-        number: sum(contribution(measure, row) for row in rows) for number, measure in enumerate(plan.reading.measures)
-    }
-
-
-def near_thresholds(plan: Decision) -> Iterator[dict[int, int]]:
-    """Values at which each look is unsure: in the middle of the slack, and at either end of it."""
-    program = plan.program
-    choices = []
-    for look in program.looks:
-        leaf = program.leaves[look.leaves[0]]
-        term = leaf.margin.terms[0]
-        number = plan.reading.measures.index(term.measure)
-        wanted = (1, -leaf.slack // 2, -leaf.slack) if len(program.looks) == 1 else (0, -leaf.slack)
-        choices.append([(number, (each - leaf.margin.offsets[0]) // term.coefficients[0]) for each in wanted])
-    return (dict(chosen) for chosen in itertools.product(*choices))
 
 
 @lru_cache(maxsize=100_000)
 def law(name: str, make: type[Decision], values: tuple[tuple[int, int], ...], faster: int) -> Law:
     return outcomes.law(shape_of(name), make, dict(values), faster=faster, **levels_of(make))
-
-
-def moved(values: Adds, adds: Adds) -> tuple[tuple[int, int], ...]:
-    return tuple(sorted((number, values.get(number, 0) + adds[number]) for number in adds))
 
 
 def largest_excess(name: str, make: type[Decision], faster: int = 1) -> tuple[float, float]:

@@ -1,80 +1,40 @@
 """What an auditor finds who sees outcomes only: never more than the charge, and more where the noise is halved.
 
-Events are picked on one half of the trials and tested on the other, by Clopper-Pearson bounds which in each test are
-wrong with probability 1e-6 in all (`CERTAIN`).
+Each test is wrong with probability 1e-6 (see `auditor`).
 """
 
 from __future__ import annotations
 
-import itertools
-import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from fractions import Fraction
 from functools import cache
 from typing import Any
 
 import numpy as np
 import pytest
-from scipy.stats import beta
 
-from louver.decide import bands, progressive, shift, within
 from louver.decide.adaptive_plan import Adaptive
 from louver.decide.bands import Bands
 from louver.decide.decision import Decision
+from louver.decide.naive import Naive
 from louver.decide.progressive import Progressive
 from louver.decide.shift import Shift
+from louver.decide.sparse_plan import Sparse
 from louver.decide.within import Within
-from louver.noise import Bits, discrete_laplace, levels
+from louver.noise import Bits
 from louver.privacy import total_at
 from louver.question.nodes import Classes, Threshold, Values
-from louver.source.measures import View
-from tests.decide.asked import ROOM, ROW, TWENTIETH, count, rooms, view
+from louver.source.measures import Bound, View
+from tests.decide.asked import PERSON, ROOM, ROW, TWENTIETH, Shape, count, is_, rooms, view
 from tests.decide.audited import charged, plan_of
+from tests.decide.auditor import assert_audited
 from tests.decide.outcomes import Outcome, Row
 
-CERTAIN = 1e-6
-EVENTS = 8
 MANY = 60_000
 RUNS = 3
+FEWER = 2_500
 CLASSES = Classes(count(), tuple(Threshold(Fraction(cut)) for cut in (40, 48, 60)), tuple("abcd"), ROOM)
-
-
-def least_excess(
-    near: Counter[Outcome], far: Counter[Outcome], paid: Callable[[Outcome], Fraction], chosen: Sequence[Outcome]
-) -> float:
-    """A lower bound on the largest loss less charge of the chosen events, true with probability 1 - CERTAIN."""
-    level = CERTAIN / (4 * max(1, len(chosen)))
-    sizes = sum(near.values()), sum(far.values())
-
-    def low(times: int, trials: int) -> float:
-        return float(beta.ppf(level, times, trials - times + 1)) if times else 0.0
-
-    def high(times: int, trials: int) -> float:
-        return float(beta.isf(level, times + 1, trials - times)) if times < trials else 1.0
-
-    found = [-math.inf]
-    for outcome in chosen:
-        for (one, one_size), (two, two_size) in itertools.permutations(zip((near, far), sizes, strict=True)):
-            least, most = low(one[outcome], one_size), high(two[outcome], two_size)
-            if least:
-                found.append(math.log(least / most) - float(paid(outcome)))
-    return max(found)
-
-
-def audited(
-    draw: Callable[[bool], Counter[Outcome]], paid: Callable[[Outcome], Fraction], events: int = EVENTS
-) -> float:
-    """Trials of both neighbours; on the first half the most telling events are chosen, the second half tests them."""
-    first, second = [draw(False), draw(True)], [draw(False), draw(True)]
-
-    def promise(outcome: Outcome) -> float:
-        near, far = (each[outcome] + 1 for each in first)
-        spread = 5 * math.sqrt(1 / near + 1 / far)
-        return abs(math.log(near / far)) - spread - float(paid(outcome))
-
-    seen = sorted(set(first[0]) | set(first[1]), key=repr)
-    return least_excess(second[0], second[1], paid, sorted(seen, key=promise)[-events:])
 
 
 def drawn(plan: Any, rows: Mapping[int, int], together: int = 1) -> Counter[Outcome]:
@@ -95,28 +55,10 @@ def drawn(plan: Any, rows: Mapping[int, int], together: int = 1) -> Counter[Outc
     return found
 
 
-def halve_noise(patch: pytest.MonkeyPatch) -> None:
-    """Noise of twice the rate, wherever a strategy draws it."""
-
-    def half(rate: Any, size: int, *, bits: Bits) -> Any:
-        return discrete_laplace(2 * rate, size, bits=bits)
-
-    for module in (shift, bands, within):
-        patch.setattr(module, "discrete_laplace", half)
-    patch.setattr(progressive, "levels", lambda rates, size, *, bits: levels([2 * e for e in rates], size, bits=bits))
-
-
-def assert_audited(draw: Callable[[bool], Counter[Outcome]], paid: Callable[[Outcome], Fraction]) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Progressive, "charges", lambda *_: ())  # for so many keys they take seconds
-        assert audited(draw, paid) <= 0
-        halve_noise(patch)
-        assert audited(draw, paid) > 0
-
-
 @pytest.mark.parametrize(
     ("name", "make", "rows", "adds", "together", "row"),
     [
+        ("leaf", Naive, {0: 48}, {0: 1}, 1, {}),
         ("leaf", Shift, {0: 41}, {0: 1}, 1, {}),
         ("sum", Shift, {0: 65}, {0: 8}, 1, {}),
         ("between", Shift, {0: 55}, {0: 1}, 1, {}),
@@ -167,3 +109,18 @@ def test_trials_of_numbers_find_no_more_than_the_price() -> None:
         return Counter((bool(value > 10), bool(value > 12)) for value in values.tolist())
 
     assert_audited(draw, lambda _: price)
+
+
+def test_trials_of_the_sparse_strategy_find_no_more_than_the_charge() -> None:
+    """One person in three rooms; what comes out is which fired and how many were answered."""
+    shape = Shape(is_(count(), ">", 50), slack=6, unit=PERSON, bound=Bound(rows=1, keys=3))
+    plan = shape.plan(Sparse, 3)
+
+    def draw(added: bool) -> Counter[Outcome]:
+        rows, found = View((np.full(3, 47 + added),)), Counter[Outcome]()
+        for _ in range(FEWER):
+            answer = plan.run(rows, Bits()).answer
+            found[(*answer["flagged"], answer["answered"])] += 1
+        return found
+
+    assert_audited(draw, lambda outcome: plan.test.charge(len(outcome) - 1))

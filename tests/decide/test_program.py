@@ -222,7 +222,7 @@ def test_a_threshold_must_be_one_number_for_each_coarser_key() -> None:
 def test_an_aggregate_is_grouped_by_keys_of_the_question() -> None:
     with pytest.raises(ParameterError, match="not among the question's keys"):
         program(is_(count(keys=("building",)), ">", 5), domain=FLOORS, keys=("floor",))
-    with pytest.raises(ParameterError, match="same columns"):
+    with pytest.raises(ParameterError, match="grouped by the same keys"):
         program(
             Comparison(count(keys=("building", "floor")), ">", Against(count(keys=("building",)))),
             domain=FLOORS,

@@ -63,10 +63,8 @@ COMPARED: dict[str, list[Any]] = {
 POINTS: dict[str, list[Any]] = {
     **COMPARED,
     "room": [*ROOMS, 5, Fraction(-15, 2)],
-    "floor": ["2", "02", "x", 2, 3, Fraction(1, 2)],
-    "guest": [True, False, "true", "yes"],
-    "on": ["2024-03-01", "2024-3-1", *DAYS],
-    "at": ["2024-03-01 00:00:00", *TIMES, *DAYS],
+    "floor": [2, 3, Fraction(1, 2)],
+    "guest": [True, False],
 }
 KEY_LISTS: list[tuple[tuple[str, ...], list[tuple[Any, ...]]]] = [
     ((), [()]),
@@ -169,15 +167,15 @@ BOUNDS = st.one_of(
 
 
 @st.composite
-def readings(draw: st.DrawFn) -> Reading:
+def readings(draw: st.DrawFn, bounds: st.SearchStrategy[Bound | None] = BOUNDS) -> Reading:
     lists = draw(st.lists(st.sampled_from(KEY_LISTS), min_size=1, max_size=3))
     keys = [Keys(columns, tuple(values)) for columns, values in lists]
     listed = draw(st.lists(measures(keys), min_size=1, max_size=4))
-    return Reading(tuple(keys), tuple(listed), draw(MAYBE_FILTERS), draw(BOUNDS))
+    return Reading(tuple(keys), tuple(listed), draw(MAYBE_FILTERS), draw(bounds))
 
 
 @st.composite
-def asked(draw: st.DrawFn, rows: int = 25) -> tuple[Data, Reading]:
+def asked(draw: st.DrawFn, rows: int = 25, bounds: st.SearchStrategy[Bound | None] = BOUNDS) -> tuple[Data, Reading]:
     listed = draw(st.lists(ROWS, max_size=rows))
     doubled = listed + draw(st.lists(st.sampled_from(listed), max_size=10)) if listed else listed
-    return Data(KINDS, doubled, draw(st.sampled_from(UNITS))), draw(readings())
+    return Data(KINDS, doubled, draw(st.sampled_from(UNITS))), draw(readings(bounds))

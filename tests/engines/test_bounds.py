@@ -11,7 +11,6 @@ from hypothesis import assume, given, settings
 
 from louver.privacy import Unit
 from louver.source import Bound, Keys, Measure, Reading, Table, rows
-from louver.source.engines import duckdb as engine
 from louver.source.engines import sampled
 from tests.engines import places
 from tests.engines.cases import asked
@@ -41,7 +40,7 @@ def test_numpy_and_sql_choose_the_same_rows(monkeypatch: pytest.MonkeyPatch) -> 
         assume(bool(data.unit) and reading.bound is not None)
         by_numpy = read(data, reading)
         with monkeypatch.context() as patch:
-            patch.setattr(engine, "sampled", lambda *_: None)
+            patch.setattr(sampled, "sampled", lambda *_: None)
             assert read(data, reading) == by_numpy
 
     same()

@@ -20,6 +20,7 @@ from louver.privacy import Unit
 from louver.source import Bound, Keys, Measure, Reading, Table, rows
 from louver.source.engines import duckdb as engine
 from louver.source.filters import Compare, Filter
+from tests.ledger.server import Server
 
 SECRET = bytes(32)
 HALL = Keys(("room",), (("hall",),))
@@ -150,7 +151,7 @@ def test_a_lazy_frame_is_not_read_to_be_checked() -> None:
 def test_a_server_that_cannot_be_reached() -> None:
     address = "postgresql://ann:secret@127.0.0.1:1/plant#presence"
     expected = (
-        "The server of postgresql://ann@127.0.0.1/plant#presence cannot be reached, or does not let this user in."
+        "The server of postgresql://ann@127.0.0.1:1/plant#presence cannot be reached, or does not let this user in."
     )
     assert attempts(address) == [expected] * 2
 
@@ -285,3 +286,12 @@ def test_the_engine_of_frames_reads_nothing_else(tmp_path: Path) -> None:
     location = table(pa.table({"room": ["hall"]})).location
     with pytest.raises(DataError), engine.opened(location, ["room"], rows=True) as opened:  # type: ignore[arg-type]
         opened.connection.execute(f"FROM read_csv('{other}')").fetchall()
+
+
+def test_a_database_where_texts_may_be_no_texts_is_refused(server: Server) -> None:
+    server.run("CREATE DATABASE ascii_only ENCODING 'SQL_ASCII' LOCALE 'C' TEMPLATE template0")
+    server.run("CREATE TABLE presence (room text)", "ascii_only")
+    other = server.dsn("ascii_only")
+    for sentence in attempts(f"{other}#presence"):
+        assert "SQL_ASCII" in sentence
+        assert "UTF8" in sentence

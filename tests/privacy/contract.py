@@ -174,7 +174,7 @@ def reserves_before_it_reads(mechanism: Mechanism, monkeypatch: pytest.MonkeyPat
         acts: list[str] = []
         recorded(patch, made.ledger, acts)
         release = made.steward.run(mechanism.plan())
-        assert acts == ["check", "reserve", "read", "settle"]
+        assert acts == ["checked", "reserve", "read", "settle"]
         assert release.charged <= release.worst
         assert made.ledger.spent() == release.charged
 

@@ -109,4 +109,4 @@ def questions(draw: st.DrawFn) -> Question:
     column = draw(st.one_of(st.none(), names))
     cuts = tuple(Threshold(each, column, Fraction(2) if column else Fraction(1)) for each in constants)
     named = draw(st.lists(names, min_size=len(cuts) + 1, max_size=len(cuts) + 1, unique=True))
-    return Classes(draw(aggregates(among)), cuts, tuple(named), among, table, domain)
+    return Classes(draw(aggregates(among)), cuts, tuple(named), among, table, domain, draw(st.one_of(st.none(), names)))

@@ -265,6 +265,7 @@ WRONG: list[tuple[Callable[[], object], str]] = [
     (lambda: classes(count(), 5, ["a", "b"]), r"cuts of classes are given as a list"),  # type: ignore[arg-type]
     (lambda: classes(count(), [1], "ab"), r"names of classes are given as a list"),
     (lambda: classes(count(), [1], ["a", "a"]), r"a name of its own"),
+    (lambda: classes(count(), [1], ["a", "b"], name=" level"), r"must not begin or end with a blank"),
     (lambda: classes(count(), [1], ["a", 2]), r"The name of a class"),  # type: ignore[list-item]
     (lambda: classes(count(), [2, 1], ["a", "b", "c"]), r"must rise"),
     (lambda: classes(count(), [count()], ["a", "b"]), r"A threshold is public"),

@@ -27,6 +27,7 @@ ASKED: list[Question] = [
     ),
     values(count().by("room"), sum_("watts", low=0).by("room")),
     classes(count().by("room"), [0.5 * col("capacity"), 10 + col("capacity")], ["low", "normal", "high"]),
+    classes(count().by("room"), [5], ["few", "many"], name="level"),
 ]
 
 
@@ -60,7 +61,7 @@ def test_nothing_can_be_left_out_or_added(asked: Any) -> None:
             for step in path[:-1]:
                 place = place[step]
             if change == "leave out" and isinstance(place, dict):
-                optional = {"table", "domain", "slack", "low", "high", "where"}
+                optional = {"table", "domain", "slack", "low", "high", "where", "name"}
                 del place[path[-1]]
                 if path[-1] in optional:
                     assert from_dict(plain) != asked

@@ -179,7 +179,7 @@ def test_a_product_takes_over_what_another_domain_knows(folder: Path) -> None:
         ('[source.x]\ntable = "a.csv"\ndataset = "d"', r"'unit' in \[source.x\] is missing; write for example unit"),
         (SOURCE.replace('"presence.csv"', "3"), "'table' in .* must be a text, not a whole number"),
         (SOURCE.replace('"presence.csv"', '""'), "'table' in .* must not be empty"),
-        (SOURCE.replace("(device, day)", "device"), r"\[source.presence\] unit: Write a unit as"),
+        (SOURCE.replace("(device, day)", "device"), r"'unit' in \[.*\] .* \(did you mean '\(device\)'\?\)"),
         (SOURCE.replace("presence.csv", "presence"), r"\[source.presence\]: "),
         (SOURCE + "rows_per_units = 4", r"'rows_per_units' in \[source.presence\] .*did you mean 'rows_per_unit'"),
         (SOURCE + "rows_per_unit = 0", "rows_per_unit must be between 1"),
@@ -289,7 +289,7 @@ def test_a_float_promises_what_it_is_written_as_or_more() -> None:
 def test_the_domain_must_be_clear() -> None:
     with pytest.raises(ParameterError, match="needs a domain, because keys are never read from the data"):
         Source(TABLE).domain()
-    with pytest.raises(ParameterError, match="Say which domain is asked about: a, b"):
+    with pytest.raises(ParameterError, match="Say which domain is asked about, a or b: name it with JOIN"):
         Source(TABLE, domains={"a": ROOMS, "b": ROOMS}).domain()
     with pytest.raises(ParameterError, match=r"no domain 'room' \(did you mean 'rooms'\?\)"):
         Source(TABLE, domains={"rooms": ROOMS}).domain("room")

@@ -209,10 +209,12 @@ def test_the_columns_of_a_list_come_in_the_order_asked_for() -> None:
 
 
 def test_only_key_columns_are_listed() -> None:
-    with pytest.raises(
-        ParameterError, match=r"not one of its keys \(room\); make it one with keys = \[\"capacity\", \"room\"\]"
-    ):
+    """The advice names what is grouped by, and the old keys as well only where that does not tell all keys apart."""
+    with pytest.raises(ParameterError, match=r"not one of its keys \(room\); make it one with keys = \[\"capacity\"\]"):
         Domain(ROOMS, keys=["room"]).listed(["capacity"])
+    floors = Domain({"room": ["a", "b"], "floor": [1, 1]}, keys=["room"])
+    with pytest.raises(ParameterError, match=r"make it one with keys = \[\"floor\", \"room\"\]"):
+        floors.listed(["floor"])
 
 
 @given(
@@ -255,6 +257,17 @@ def test_a_domain_comes_back_from_json_as_it_was(data: st.DataObject) -> None:
     again = Domain.from_dict(json.loads(json.dumps(domain.to_dict())))
     assert again == domain
     assert [again.kind(name) for name in again.columns] == [domain.kind(name) for name in domain.columns]
+
+
+def test_a_domain_whose_columns_stand_in_another_order_is_the_same() -> None:
+    domain = Domain({"room": ["hall", "lab"], "capacity": [180, 24]}, keys=["room"])
+    again = Domain.from_dict(json.loads(json.dumps(domain.to_dict(), sort_keys=True)))
+    assert again.columns != domain.columns
+    assert (again, hash(again)) == (domain, hash(domain))
+    assert domain != Domain({"room": ["hall", "lab"], "capacity": [180, 25]}, keys=["room"])
+    two = {"a": [1, 2], "b": [3, 4]}
+    assert Domain(two, keys=["a", "b"]) != Domain(two, keys=["b", "a"])
+    assert domain != "domain"
 
 
 def test_a_product_is_stored_by_its_parts() -> None:

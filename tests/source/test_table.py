@@ -49,6 +49,8 @@ def test_a_table_of_a_database_file_is_named_after_a_mark() -> None:
         ("postgresql://ann:s3cret@db.example/plant#presence", "postgresql://ann@db.example/plant#presence"),
         ("postgresql://db.example/plant?password=s3cret#a.b", "postgresql://db.example/plant#a.b"),
         ("postgres:///plant#presence", "postgresql:///plant#presence"),
+        ("postgresql://ann@db.example:5433/plant#t", "postgresql://ann@db.example:5433/plant#t"),
+        ("postgresql://ann@db.example:s3cret/plant#t", "postgresql://ann@db.example:.../plant#t"),
         ("postgresql://ann@s3cret:x@db.example/plant#t", "postgresql://...@db.example/plant#t"),
     ],
 )

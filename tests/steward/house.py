@@ -66,6 +66,6 @@ def recorded(
 
         monkeypatch.setattr(owner, name, watched)
 
-    for owner, names in ((rows, ("check", "read")), (ledger, ("reserve", "settle"))):
+    for owner, names in ((rows, ("checked", "read")), (ledger, ("reserve", "settle"))):
         for name in names:
             watch(owner, name)

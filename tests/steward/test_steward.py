@@ -78,13 +78,23 @@ def test_a_gradual_plan_charges_what_it_reached(tmp_path: Path) -> None:
             assert made.ledger.spent(Scope({"room": key})) == grid.levels[level]
 
 
+def test_a_fault_of_the_ledger_is_not_taken_for_one_of_the_rows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The rows are held open meanwhile, and what fails there is said in other words."""
+    with house(tmp_path) as made:
+        recorded(monkeypatch, made.ledger, [], failing=_raise_at("reserve", OSError(28, "No space left on device")))
+        with pytest.raises(OSError, match="No space left"):
+            made.steward.run(PLAN)
+
+
 def test_nothing_is_handed_out_before_it_is_settled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with house(tmp_path) as made:
         acts: list[str] = []
         recorded(monkeypatch, made.ledger, acts, failing=_raise_at("settle", LedgerError("The disk is full.")))
         with pytest.raises(LedgerError, match="disk is full"):
             made.steward.run(PLAN)
-        assert acts == ["check", "reserve", "read", "settle"]
+        assert acts == ["checked", "reserve", "read", "settle"]
         assert made.ledger.spent() == PRICE
 
 
@@ -103,7 +113,7 @@ def test_nothing_is_read_when_it_is_denied(tmp_path: Path, monkeypatch: pytest.M
         recorded(monkeypatch, made.ledger, acts)
         with pytest.raises(BudgetError) as caught:
             made.steward.run(PLAN)
-        assert acts == ["check", "reserve"]
+        assert acts == ["checked", "reserve"]
         assert "a slack of" in str(caught.value)
         assert made.ledger.spent() == PRICE
 
@@ -245,7 +255,7 @@ def test_the_same_key_gives_the_same_release_for_nothing(tmp_path: Path, monkeyp
         acts: list[str] = []
         recorded(monkeypatch, made.ledger, acts)
         assert made.steward.run(GRADUAL, key="monday") == first
-        assert acts == ["check", "reserve"]
+        assert acts == ["checked", "reserve"]
         assert made.ledger.spent() == first.charged
 
 
@@ -275,9 +285,9 @@ def test_the_rows_of_a_unit_are_bounded_with_the_ledgers_secret(
     seen: list[bytes] = []
     original = rows.read
 
-    def watched(table: Table, reading: Reading, secret: bytes) -> View:
+    def watched(table: Table, reading: Reading, secret: bytes, held: rows.Held | None = None) -> View:
         seen.append(secret)
-        return original(table, reading, secret)
+        return original(table, reading, secret, held)
 
     monkeypatch.setattr(rows, "read", watched)
     with house(tmp_path, text, unit, cap=10) as made:

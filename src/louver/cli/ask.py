@@ -5,19 +5,22 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from louver.cli import ui
-from louver.cli.ask_shown import show_answer, show_plan
-from louver.cli.ask_source import asked_domain, asked_ledger, asked_source
+from louver.cli.ask_shown import Priced, show_answer, show_plan
+from louver.cli.ask_source import asked_domain, asked_ledger, asked_source, why_refused
 from louver.cli.ask_words import said_with_flags
-from louver.errors import DataError, ParameterError
+from louver.errors import DataError, LouverError, ParameterError
 
 if TYPE_CHECKING:
+    from louver.decide.answer import Answer
+    from louver.ledger import Ledger
+    from louver.privacy import Charge
     from louver.source.description import Source
 
 OBJECTIVES = ("worst", "mean", "entropy")
@@ -36,7 +39,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     data = parser.add_argument_group("the data")
     data.add_argument("--unit", help="who is protected, for a bare file: '(person, day)', or row")
     data.add_argument("--domain", metavar="NAME_OR_FILE", help="the public list of keys")
-    data.add_argument("--rows-per-unit", metavar="N", type=int, help="how many rows of one unit count")
+    data.add_argument(
+        "--rows-per-unit", metavar="N", type=int, help="how many rows of one unit count; one, unless given"
+    )
     data.add_argument("--keys-per-unit", metavar="N", type=int, help="under how many keys one unit counts")
     data.add_argument("--dataset", metavar="ID", help="the name of a bare file's data set, as its ledger has it")
     way = parser.add_argument_group("the way")
@@ -44,48 +49,84 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     way.add_argument("--strategy", metavar="NAME", help="shift, progressive, adaptive, sparse or naive")
     way.add_argument("--levels", metavar="N", type=int, help="how many steps, for a strategy that has steps")
     way.add_argument("--alarms", metavar="N", type=int, help="after how many alarms the sparse strategy stops")
-    way.add_argument("--epsilon", metavar="E", help="the price of the naive strategy, which promises no miss rate")
-    way.add_argument("--survey", metavar="E", help="the price of a rough look beforehand, to choose the steps by")
+    way.add_argument(
+        "--epsilon", metavar="E", help="what one unit pays for the naive strategy, which promises no miss rate"
+    )
+    way.add_argument(
+        "--survey", metavar="E", help="what one unit pays for a rough look beforehand, to choose the steps by"
+    )
     pay = parser.add_argument_group("who pays")
     pay.add_argument("--ledger", metavar="WHERE", help="a file or postgresql://; beside a bare file unless given")
     pay.add_argument("--budget", metavar="EPSILON", help="makes the ledger, if there is none, with this cap")
     pay.add_argument("--audience", metavar="NAME", help="whose part of the budget pays")
     pay.add_argument("--key", metavar="TEXT", help="asked again with the same key, the same answer costs nothing")
     show = parser.add_argument_group("what is shown")
-    show.add_argument("--dry-run", action="store_true", help="price and promise only; nothing is reserved or read")
+    show.add_argument(
+        "--dry-run", action="store_true", help="price and promise only; nothing is reserved, and no row is read"
+    )
     show.add_argument("--explain", action="store_true", help="how the strategy was chosen, and what each key paid")
     show.add_argument("--plot", metavar="FILE.svg", help="writes a picture of the zones of each key there")
     show.add_argument("--json", action="store_true", help="print JSON for programs")
 
 
 def run(arguments: argparse.Namespace) -> None:
-    from louver.decide.asking import ask
+    from louver.decide.asking import ask, worst_with_survey
     from louver.decide.asking import run as answered
     from louver.decide.planning import plan as planned
+    from louver.privacy import largest_total
+    from louver.steward import check
 
     _check_plot(arguments)
     source = asked_source(arguments)
     promise, budget = _promise(arguments), _number(arguments, "budget", source)
-    promise["domain"] = asked_domain(source, _given(arguments, "domain"))
+    promise["domain"] = asked_domain(source, _given(arguments, "domain"), arguments.question)
     survey = _number(arguments, "survey")
-    if survey is not None and arguments.dry_run:
-        raise ParameterError("A survey reads rows and is paid for, so it is no part of a dry run.")
     with said_with_flags(), _place_shown():
-        plan = planned(source, arguments.question, **promise)
+        plan: Any = planned(source, arguments.question, **promise)
+
+    def worst() -> Sequence[Charge]:
+        return plan.worst if survey is None else worst_with_survey(source, arguments.question, survey, promise)
+
     if arguments.dry_run:
-        show_plan(arguments, source, plan, _objective(arguments, source))
+        check(source.table, plan)  # says what a run would refuse before it reserves
+        with said_with_flags():
+            priced = Priced(largest_total(worst()).price, survey, why_refused(arguments, source, plan, worst(), budget))
+        show_plan(arguments, source, plan, _objective(arguments, source), priced)
         return
-    with asked_ledger(arguments, source, plan, budget) as ledger, said_with_flags():
+    with said_with_flags(), asked_ledger(arguments, source, plan, worst, budget) as ledger:
         token = os.environ.get("LOUVER_TOKEN") or None
         paid: dict[str, Any] = {"ledger": ledger, "token": token, "audience": arguments.audience, "key": arguments.key}
         if survey is None:
             answer = answered(source, plan, **paid)
         else:
             answer = ask(source, arguments.question, survey=survey, **promise, **paid)
-    show_answer(arguments, answer, _objective(arguments, source))
-    if arguments.plot is not None:
-        sys.stdout.flush()  # the answer is paid for, so it comes before anything that can fail
-        answer.plot(arguments.plot)
+        owner = _is_owner(ledger, token)
+    with _drawn(answer, arguments.plot):
+        show_answer(arguments, answer, _objective(arguments, source), owner)
+
+
+def _is_owner(ledger: Ledger, token: str | None) -> bool:
+    """Whether charges are for whoever asks: an owner; without a token, where nobody else has one than owners."""
+    from louver.steward import OWNER
+
+    if token is not None:
+        return ledger.person(token).role == OWNER
+    return all(person.role == OWNER for person in ledger.people())
+
+
+@contextmanager
+def _drawn(answer: Answer, file: str | None) -> Iterator[None]:
+    """Draws before anything is printed: whoever reads may leave. What is paid for is shown also where it cannot be."""
+    fault: LouverError | None = None
+    try:
+        if file is not None:
+            answer.plot(file)
+    except LouverError as found:
+        fault = found
+    yield
+    if fault is not None:
+        sys.stdout.flush()
+        raise fault
 
 
 def _check_plot(arguments: argparse.Namespace) -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 import textwrap
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from louver.cli import ui
 from louver.cli.ask_source import ledger_address
+from louver.cli.ask_words import with_flags
 
 if TYPE_CHECKING:
     from louver.decide.answer import Answer
@@ -18,16 +19,42 @@ if TYPE_CHECKING:
     from louver.source.description import Source
 
 HEAD, WIDTH, ROWS_SHOWN = 11, 120, 50
-NO_CHOICE = "There is one way to release numbers within a distance, so there is nothing to choose."
+STEPS = ("progressive", "adaptive")
+NO_CHOICE = "There is one way to answer this, so there is nothing to choose."
 
 
-def show_plan(arguments: argparse.Namespace, source: Source, plan: Any, objective: str) -> None:
+@dataclass(frozen=True)
+class Priced:
+    """The most that a question can charge in all, what of that is for a survey before it, and why it cannot be paid."""
+
+    total: Fraction
+    survey: Fraction | None = None
+    refused: str | None = None
+
+    @property
+    def answer(self) -> Fraction:
+        return self.total - (self.survey or 0)
+
+    def words(self, plan: Any) -> str:
+        from louver.decide.looks import one_look
+        from louver.decide.shown import up
+
+        said = f"epsilon {up(self.answer)} at most"
+        if self.survey is not None:
+            said += f" and {up(self.survey)} for the survey before it"
+        once = one_look(plan) if plan.mechanism in STEPS else self.answer
+        return said if once >= self.answer else f"{said}; one look, with --objective worst, costs {up(once)}"
+
+
+def show_plan(arguments: argparse.Namespace, source: Source, plan: Any, objective: str, priced: Priced) -> None:
     """What is known before anything is reserved or read."""
-    from louver.decide.shown import down, number_down, number_up, protected, up
-    from louver.privacy import largest_total
+    from louver.decide.cautions import listed_keys
+    from louver.decide.shown import down, meaning, number_down, number_up, protected
 
-    worst = largest_total(plan.worst).price
-    remaining = _remaining(arguments, source, plan)
+    worst, survey = priced.answer, priced.survey
+    remaining, spent = _account(arguments, source, plan)
+    together = None if spent is None else spent + priced.total
+    means = meaning(plan.unit, priced.total, together)
     if arguments.json:
         ui.print_json(
             "ask",
@@ -39,26 +66,40 @@ def show_plan(arguments: argparse.Namespace, source: Source, plan: Any, objectiv
             strategy=plan.mechanism,
             worst=str(worst),
             worst_epsilon=number_up(worst),
+            survey=None if survey is None else str(survey),
+            survey_epsilon=None if survey is None else number_up(survey),
+            meaning=means,
             remaining=None if remaining is None else str(remaining),
             remaining_epsilon=None if remaining is None else number_down(remaining),
+            keys=len(plan.reading.keys[0]),
+            refused=priced.refused,
             **_plain_choices(arguments, plan, objective),
         )
         return
     print(plan.unit.sentence())
     _say("question", _sql(plan))
+    if len(plan.reading.keys[0]) < len(listed := listed_keys(plan)):
+        _say("keys", f"{len(plan.reading.keys[0]):,} of the {len(listed):,} of the domain, by WHERE")
     _say("promise", plan.promise)
     for warning in plan.warnings:
-        _say("warning", warning)
+        _say("warning", with_flags(warning))
     left = "" if remaining is None else f"; {down(remaining)} remains where most is used"
-    _say("price", f"epsilon {up(worst)} at most{left}; nothing was reserved and nothing was read")
+    _say("price", f"{priced.words(plan)}{left}; nothing was reserved and no row was read")
+    _say("meaning", means)
+    if priced.refused is not None:
+        _say("refused", f"a run would be: {priced.refused}")
     if arguments.explain:
         print(f"\n{_explained(arguments, plan, objective)}")
 
 
-def show_answer(arguments: argparse.Namespace, answer: Answer, objective: str) -> None:
+def show_answer(arguments: argparse.Namespace, answer: Answer, objective: str, owner: bool) -> None:
+    """The answer and, with --explain, what it was chosen from and, for an owner, what each key paid."""
     known = None if answer.survey is None else answer.survey.margins
     if arguments.json:
-        said = {**answer.to_dict(owner=arguments.explain), **_plain_choices(arguments, answer.plan, objective, known)}
+        said = {
+            **answer.to_dict(owner=arguments.explain and owner),
+            **_plain_choices(arguments, answer.plan, objective, known),
+        }
         ui.print_json("ask", dry_run=False, question=_sql(answer.plan), **said)
         return
     print(answer.protected)
@@ -69,9 +110,12 @@ def show_answer(arguments: argparse.Namespace, answer: Answer, objective: str) -
             _say(head, answer.counted())
             _print_flagged(answer)
         else:
-            _say(head, words)
+            _say(head, with_flags(words) if head == "warning" else words)
     if arguments.explain:
-        _print_owner(answer)
+        if owner:
+            _print_owner(answer)
+        else:
+            _say("charged", "What each key paid is shown to owners: set LOUVER_TOKEN to an owner's token.")
         print(f"\n{_explained(arguments, answer.plan, objective, known)}")
 
 
@@ -86,8 +130,12 @@ def _print_owner(answer: Answer) -> None:
             f"{keys:,} at {up(prices[level])}" if level >= 0 else f"{keys:,} never"
             for level, keys in sorted(used.items())
         ]
-        _say("levels", f"keys looked at: {', '.join(reached)}")
-    _say("entropy", f"{owner.min_entropy.normalised:.4f} of the largest possible min-entropy is left")
+        _say("levels", f"keys decided at: {', '.join(reached)}")
+    _say(
+        "entropy",
+        f"{owner.min_entropy.normalised:.4f} of the largest possible min-entropy is left: 1 is knowing nothing about "
+        "which key a record belongs to, 0 is being certain",
+    )
 
 
 def _print_flagged(answer: Answer) -> None:
@@ -96,7 +144,7 @@ def _print_flagged(answer: Answer) -> None:
 
     rows = [[ui.printable(value(each)) for each in key] for key in answer.flagged[:ROWS_SHOWN]]
     print()
-    ui.print_table(list(answer.keys.columns), rows)
+    ui.print_table(answer.heads, rows)
     if len(answer.flagged) > ROWS_SHOWN:
         print(f"and {len(answer.flagged) - ROWS_SHOWN:,} more, which --json shows")
     print()
@@ -116,19 +164,20 @@ def _print_keys(answer: Answer) -> None:
     print()
 
 
-def _remaining(arguments: argparse.Namespace, source: Source, plan: Any) -> Fraction | None:
-    """What the ledger could still pay at the most used point that the plan touches, where there is a ledger."""
-    from louver.decide.asking import touched
+def _account(arguments: argparse.Namespace, source: Source, plan: Any) -> tuple[Fraction | None, Fraction | None]:
+    """What the ledger could still pay at the most used point that the plan touches, and what is spent there."""
+    from louver.decide.asking import spent_together, touched
     from louver.ledger import Ledger
     from louver.ledger.place import store_at
     from louver.steward import Steward
 
     where = ledger_address(arguments, source)
     if where is None or not store_at(where).exists():
-        return None
+        return None, None
     with Ledger.open(where) as ledger:
         Steward(source.table, ledger)  # says what does not fit together
-        return ledger.remaining(touched(plan), arguments.audience)
+        region = touched(plan)
+        return ledger.remaining(region, arguments.audience), spent_together(ledger, region)
 
 
 def _explained(arguments: argparse.Namespace, plan: Any, objective: str, known: Margins | None = None) -> str:
@@ -164,10 +213,9 @@ def _plain_choices(
 
 
 def _choices(plan: Any, known: Margins | None) -> Choices | None:
-    from louver.decide.decision import Decision
     from louver.decide.planning import choices
 
-    return choices(plan, known) if isinstance(plan, Decision) else None
+    return choices(plan, known) if plan.mechanism not in ("within", "bands", "naive") else None
 
 
 def _sql(plan: Any) -> str:
@@ -177,6 +225,6 @@ def _sql(plan: Any) -> str:
 
 
 def _say(head: str, words: str) -> None:
-    lines = textwrap.wrap(ui.printable(words), WIDTH - HEAD) or [""]
+    lines = textwrap.wrap(ui.printable(words), WIDTH - HEAD, break_on_hyphens=False) or [""]
     for number, line in enumerate(lines):
         print(f"{ui.faint(f'{head:<{HEAD}}') if number == 0 else ' ' * HEAD}{line}")

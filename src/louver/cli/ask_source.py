@@ -5,16 +5,17 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from louver.errors import LedgerError, ParameterError
+from louver.errors import BudgetError, DataError, LedgerError, LouverError, ParameterError
 
 if TYPE_CHECKING:
     from louver.ledger import Ledger
+    from louver.privacy import Charge
     from louver.source.description import Source
     from louver.source.domain import Domain
 
@@ -29,13 +30,40 @@ def asked_source(arguments: argparse.Namespace) -> Source:
     """The source behind FILE_OR_SOURCE: a data file, louver.toml, louver.toml:NAME, or a name in ./louver.toml."""
     given: str = arguments.source
     if is_bare(given):
-        return _bare(arguments)
+        return _with_rows(_bare(arguments))
     from louver.source.description import Source
 
+    if Path(given).suffix.lower() in TABLES:
+        _check_file(Path(given))
+        table = getattr(_asked(arguments.question), "table", None) or "presence"
+        raise ParameterError(f"Name the table: {given}#{table}.")
     path, name = _described(given)
     if arguments.unit is not None:
         raise ParameterError(f"{path} says what the unit is; --unit is for a bare file.")
-    return Source.read(path, name)
+    return _with_rows(Source.read(path, name))
+
+
+def _with_rows(source: Source) -> Source:
+    """The source, if its file is there: nothing else that may be wrong matters as much."""
+    path = getattr(source.table.location, "path", None)
+    if path is not None:
+        _check_file(path)
+    return source
+
+
+def _check_file(path: Path) -> None:
+    if not path.is_file():
+        raise DataError(f"There is no file {path}.")
+
+
+def _asked(sql: str) -> Any:
+    """The question, or None where it cannot be read; the planner says why."""
+    from louver.question import QuestionError, from_sql
+
+    try:
+        return from_sql(sql)
+    except QuestionError:
+        return None
 
 
 def is_bare(given: str) -> bool:
@@ -46,16 +74,28 @@ def is_bare(given: str) -> bool:
     return Path(given).suffix.lower() in FILES or (bool(table) and Path(file).suffix.lower() in TABLES)
 
 
-def asked_domain(source: Source, given: str | None) -> Domain | str | None:
-    """A domain of the source by name, or a file or table with one."""
+def asked_domain(source: Source, given: str | None, sql: str) -> Domain | str | None:
+    """A domain of the source by name, or a file or table with one, whose keys are those of the question."""
     if given is None or given in source.domains:
         return given
-    from louver.source.domain import Domain
-
     is_table = given.startswith(SERVERS) or "#" in given
     if is_table or Path(given).suffix.lower() in DOMAIN_FILES:
-        return Domain.read(given)
+        return _read_domain(given, tuple(getattr(_asked(sql), "keys", ())))
     return given
+
+
+def _read_domain(place: str, keys: tuple[str, ...]) -> Domain:
+    """The domain of a file, by the keys that are asked about where it has them, else by its first column."""
+    from louver.source.domain import Domain
+
+    if not keys:
+        return Domain.read(place)
+    try:
+        return Domain.read(place, keys)
+    except LouverError as fault:
+        with suppress(LouverError):
+            return Domain.read(place)
+        raise fault from None
 
 
 def ledger_address(arguments: argparse.Namespace, source: Source) -> str | Path | None:
@@ -64,10 +104,20 @@ def ledger_address(arguments: argparse.Namespace, source: Source) -> str | Path 
 
 
 @contextmanager
-def asked_ledger(arguments: argparse.Namespace, source: Source, plan: Any, budget: Fraction | None) -> Iterator[Ledger]:
-    """The ledger, opened. One that is not there is made if its budget is said, and its owner's token shown once."""
+def asked_ledger(
+    arguments: argparse.Namespace,
+    source: Source,
+    plan: Any,
+    worst: Callable[[], Sequence[Charge]],
+    budget: Fraction | None,
+) -> Iterator[Ledger]:
+    """The ledger, opened. One that is not there is made if its budget is said, and its owner's token shown once.
+
+    `worst` says what the question can charge in all: one that cannot be paid makes no ledger.
+    """
     from louver.ledger import Ledger
     from louver.ledger.place import store_at
+    from louver.steward import check
 
     where = ledger_address(arguments, source)
     if where is None:
@@ -82,7 +132,9 @@ def asked_ledger(arguments: argparse.Namespace, source: Source, plan: Any, budge
                 f"There is no ledger at {where}; make one with --budget, which says how much may be spent about any "
                 "unit, such as --budget 1, or with: louver ledger init."
             )
-        with _made(where, source, plan, budget) as ledger:
+        check(source.table, plan)  # a mistake must not leave a ledger behind
+        _check_suffices(plan, worst(), budget)
+        with _made(where, source, budget) as ledger:
             yield ledger
         return
     with Ledger.open(where) as ledger:
@@ -90,29 +142,42 @@ def asked_ledger(arguments: argparse.Namespace, source: Source, plan: Any, budge
         yield ledger
 
 
+def why_refused(
+    arguments: argparse.Namespace, source: Source, plan: Any, worst: Sequence[Charge], budget: Fraction | None
+) -> str | None:
+    """What a run would be refused with for want of budget; None where it would be paid, or nobody said by whom."""
+    from louver.ledger import Ledger
+    from louver.ledger.place import store_at
+    from louver.steward import Steward
+
+    where = ledger_address(arguments, source)
+    if where is not None and store_at(where).exists():
+        with Ledger.open(where) as ledger:
+            Steward(source.table, ledger)  # says what does not fit together
+            refusal = ledger.refusal(plan, audience=arguments.audience)
+        return None if refusal is None else str(refusal)
+    if budget is None:
+        return None
+    try:
+        _check_suffices(plan, worst, budget)
+    except BudgetError as refusal:
+        return str(refusal)
+    return None
+
+
 def _bare(arguments: argparse.Namespace) -> Source:
     from louver.privacy import Unit
     from louver.source.description import Source
-    from louver.source.measures import Bound
+    from louver.source.names import unit_meant
     from louver.source.table import Table
 
     if arguments.unit is None:
         raise ParameterError(
             "A bare file needs --unit, which says who is protected: '(person)', '(person, day)', or 'row' for one row."
         )
-    unit = Unit.parse(_in_parentheses(arguments.unit))
+    unit = Unit.parse(unit_meant(arguments.unit) or arguments.unit)
     table = Table(arguments.source, dataset=arguments.dataset or _dataset(arguments), unit=unit)
-    bound = None if unit.is_row else Bound()
-    return Source(table, bound=bound)
-
-
-def _in_parentheses(unit: str) -> str:
-    """The unit as it was written, or what was perhaps meant where columns are written bare."""
-    written = unit.strip()
-    if written == "row" or not written or written[0] == "(" or written[-1] == ")":
-        return unit
-    meant = "row" if written.lower() in ("row", "rows") else f"({written})"
-    raise ParameterError(f"Write a unit as 'row', or as columns in parentheses (did you mean {meant!r}?).")
+    return Source(table)
 
 
 def _dataset(arguments: argparse.Namespace) -> str:
@@ -151,21 +216,39 @@ def _described(given: str) -> tuple[Path, str | None]:
 
 
 @contextmanager
-def _made(where: str | Path, source: Source, plan: Any, budget: Fraction) -> Iterator[Ledger]:
+def _made(where: str | Path, source: Source, budget: Fraction) -> Iterator[Ledger]:
     from louver.cli import ui
     from louver.decide.words import number
     from louver.ledger import Cap, Ledger
-    from louver.steward import check
+    from louver.ledger.place import key_path
 
-    check(source.table, plan)  # a mistake must not leave a ledger behind
     ledger, tokens = Ledger.create(
         where, dataset=source.table.dataset, unit=source.table.unit, caps=[Cap(epsilon=budget)]
     )
     with ledger:
         said = f"Made the ledger {ui.printable(ledger.address)} with a budget of {number(budget)} for {ledger.dataset}."
         (token,) = tokens.values()
-        print(f"{said}\nThe token of its owner, which is not shown again: {token}", file=sys.stderr)
+        key = ui.printable(str(key_path(where, None)))
+        kept = f"Its key is {key} and its witness {key}.witness; keep both, and no backup of the ledger beside them."
+        needed = "The token of its owner, needed to change the budget and to add people, which is not shown again:"
+        print(said, kept, f"{needed} {token}", sep="\n", file=sys.stderr)
         yield ledger
+
+
+def _check_suffices(plan: Any, worst: Sequence[Charge], budget: Fraction) -> None:
+    """Whether a new ledger could pay for its first question."""
+    from louver.decide.shown import up
+    from louver.decide.words import number
+    from louver.privacy import largest_total
+
+    price, alone = largest_total(worst).price, largest_total(plan.worst).price
+    if price <= budget:
+        return
+    ways = "; or ".join([*plan.cheaper(budget * alone / price), f"a budget of {up(price)}"])
+    raise BudgetError(
+        f"The budget does not suffice: {up(price)} of epsilon is asked for and it is {number(budget)}, which is "
+        f"{up(price - budget)} too little. No ledger was made and nothing was read. What would fit: {ways}."
+    )
 
 
 def _check_budget(arguments: argparse.Namespace, ledger: Ledger, budget: Fraction | None) -> None:

@@ -11,10 +11,10 @@ from louver.errors import LouverError
 
 _FLAGS = (
     (re.compile(r"\b(miss|false_alarm)_rate\b|\b(rows|keys)_per_unit\b"), lambda found: _flag(found[0])),
-    (re.compile(r"^(slack|within|objective|levels|alarms|epsilon)\b"), lambda found: _flag(found[0])),
+    (re.compile(r"^(slack|within|objective|levels|alarms|epsilon|survey)\b"), lambda found: _flag(found[0])),
     (re.compile(r"(?<=does not take )(levels|alarms|epsilon)\b|(?<=: give )epsilon\b"), lambda found: _flag(found[0])),
     (re.compile(r"^rate\b"), lambda _: "--survey"),
-    (re.compile(r"\bgive it with domain="), lambda _: "give it with --domain"),
+    (re.compile(r"\bgive it with domain=(?:'([^']+)')?"), lambda found: _with_domain(found[1])),
     (re.compile(r"\blist them in a file\b"), lambda _: "list them in a file, and give it with --domain"),
     (re.compile(r"\bThe idempotency key\b"), lambda _: "--key"),
     (re.compile(r"(?<=\bnot )(\d+/\d+)\b"), lambda found: _decimal(found[0])),
@@ -42,6 +42,10 @@ def with_flags(sentence: str) -> str:
     for pattern, instead in _FLAGS:
         sentence = pattern.sub(instead, sentence)
     return sentence
+
+
+def _with_domain(name: str | None) -> str:
+    return "give it with --domain" if name is None else f"give it with --domain {name}"
 
 
 def _flag(name: str) -> str:

@@ -6,9 +6,9 @@ is loaded when it is first used: a question needs one strategy, not all.
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
+from louver.lazy import lazily
 from louver.privacy.plan import found_in
 
 if TYPE_CHECKING:
@@ -65,13 +65,7 @@ _HOMES = {name.capitalize(): module for name, module in _PLANS.items()} | {
     "plan": "planning",
 }
 found_in({name: f"louver.decide.{module}" for name, module in _PLANS.items()})
-
-
-def __getattr__(name: str) -> object:
-    if name in _HOMES:
-        found = globals()[name] = getattr(import_module(f"louver.decide.{_HOMES[name]}"), name)
-        return found
-    raise AttributeError(f"module 'louver.decide' has no attribute {name!r}")
+__getattr__ = lazily("louver.decide", _HOMES)
 
 
 def __dir__() -> list[str]:

@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from louver.decide import words
 from louver.decide.bands import Bands
 from louver.decide.decision import Decision
-from louver.decide.shown import down, number_down, number_up, protected, up
+from louver.decide.shown import (
+    down,
+    lines_as_html,
+    lines_shown,
+    meaning,
+    number_down,
+    number_up,
+    protected,
+    up,
+)
 from louver.decide.within import Within
 from louver.errors import DataError, ParameterError
+from louver.question.nodes import Aggregate
 from louver.source.measures import Keys, KeyValue
 from louver.source.names import instead_of
 from louver.steward import Release
@@ -40,8 +50,9 @@ class Surveyed:
 class Answer:
     """One answer. What it says beside `owner` is for everybody who may ask; `owner` is for whoever owns the data.
 
-    `remaining` is the epsilon that every point the question touches can still pay, `frame` the library in whose frames
-    the rows came, `ledger` the name of the ledger that paid.
+    `remaining` is the epsilon that every point the question touches can still pay, `spent` what all answers so far cost
+    together where most was spent, `frame` the library in whose frames the rows came, `ledger` the name of the ledger
+    that paid, `names` what the source calls columns made of a time.
     """
 
     plan: Decision | Within
@@ -50,11 +61,18 @@ class Answer:
     frame: str | None = None
     ledger: str | None = None
     survey: Surveyed | None = None
+    names: Mapping[str, str] = field(default_factory=dict)
+    spent: Fraction | None = None
 
     @property
     def keys(self) -> Keys:
         """The keys that were asked about, in order."""
         return self.plan.reading.keys[0]
+
+    @property
+    def heads(self) -> tuple[str, ...]:
+        """The key columns by the names that the source declares: hour for hour(time)."""
+        return tuple(self.names.get(column, column) for column in self.keys.columns)
 
     @cached_property
     def flagged(self) -> tuple[tuple[KeyValue, ...], ...]:
@@ -86,6 +104,11 @@ class Answer:
         """The price that was reserved."""
         return self.release.worst
 
+    @property
+    def meaning(self) -> str:
+        """How sure anybody can be about one unit, after this answer and after all so far."""
+        return meaning(self.plan.unit, self.release.charged, self.spent)
+
     @cached_property
     def owner(self) -> Charged:
         """What each key was charged, for whoever owns the data."""
@@ -97,21 +120,31 @@ class Answer:
     def columns(self) -> dict[str, list[Any]]:
         """One row per key: its columns, and what was released about it."""
         found: dict[str, list[Any]] = {
-            column: [key[at] for key in self.keys.values] for at, column in enumerate(self.keys.columns)
+            head: [key[at] for key in self.keys.values] for at, head in enumerate(self.heads)
         }
         answer = self.release.answer
         if isinstance(self.plan, Within):
+            called = self.plan.question.names or (None,) * len(self.plan.wanted)
             for number, each in enumerate(self.plan.wanted):
                 values = answer["values"][number]
                 at = self._positions(each.keys)
-                found[_free(words.aggregate_phrase(each.aggregate), found)] = [values[place] for place in at]
+                found[_free(called[number] or self._named(each.aggregate), found)] = [values[place] for place in at]
         elif isinstance(self.plan, Bands):
-            found[_free("class", found)] = list(answer["classes"])
+            found[_free(self.plan.classes.name or "class", found)] = list(answer["classes"])
         else:
             flagged = set(self.flagged)
             known = [key in flagged for key in self.keys.values[: self.answered]]
             found[_free("flagged", found)] = [*known, *[None] * (len(self.keys) - self.answered)]
         return found
+
+    def _named(self, aggregate: Aggregate) -> str:
+        """What a released number is called: the aggregate, and by which keys where that is not all of them."""
+        column = self.names.get(aggregate.column or "", aggregate.column)
+        noun = words.aggregate_phrase(replace(aggregate, column=column))
+        if set(aggregate.keys) == set(self.keys.columns) or not self.keys.columns:
+            return noun
+        keys = [self.names.get(key, key) for key in aggregate.keys]
+        return f"{noun} per {' and '.join(keys)}" if keys else f"{noun} in all"
 
     def _positions(self, number: int) -> list[int]:
         """For each key of the question where it is in another of the reading's lists."""
@@ -129,6 +162,11 @@ class Answer:
             "strategy": self.plan.mechanism,
             "worst": str(self.worst),
             "worst_epsilon": number_up(self.worst),
+            "charged": str(self.release.charged),
+            "charged_epsilon": number_up(self.release.charged),
+            "spent": None if self.spent is None else str(self.spent),
+            "spent_epsilon": None if self.spent is None else number_up(self.spent),
+            "meaning": self.meaning,
             "survey": None if self.survey is None else str(self.survey.price),
             "survey_epsilon": None if self.survey is None else number_up(self.survey.price),
             "remaining": None if self.remaining is None else str(self.remaining),
@@ -137,17 +175,20 @@ class Answer:
             "again": self.release.again,
         }
         if owner:
-            said["charged"] = str(self.release.charged)
-            said["charged_epsilon"] = number_up(self.release.charged)
             said["owner"] = self.owner.to_dict()
         return said
 
     def _plain(self) -> dict[str, Any]:
         answer = {name: value for name, value in self.release.answer.items() if name != "levels"}
         if isinstance(self.plan, Decision) and not isinstance(self.plan, Bands):
-            return {"columns": list(self.keys.columns), **answer}
+            return {"columns": list(self.heads), **answer}
         listed = [words.plain_key(key) for key in self.keys.values]
-        return {"columns": list(self.keys.columns), "listed": listed, **answer}
+        names = list(self.columns)[len(self.heads) :]
+        if isinstance(self.plan, Bands):
+            return {"columns": list(self.heads), "listed": listed, "name": names[0], **answer}
+        # Numbers of coarser keys are repeated, so that each list has one for each key.
+        values = [self.columns[name] for name in names]
+        return {"columns": list(self.heads), "listed": listed, "names": names, **answer, "values": values}
 
     def to_frame(self, kind: str | None = None) -> Any:
         """One row per key, as a frame of pandas, polars or arrow; unless named, the kind in which the rows came."""
@@ -167,6 +208,8 @@ class Answer:
         from louver.decide.picture import picture
         from louver.decide.zones import panels
 
+        if path is not None and Path(path).suffix.lower() != ".svg":
+            raise ParameterError(f"A picture is written as SVG, so its file must end in .svg, not {Path(path).name!r}.")
         drawn = picture(panels(self.plan, self.release.answer), self.promise)
         if path is not None:
             try:
@@ -180,12 +223,13 @@ class Answer:
         said = [("protected", protected(self.protected))]
         said += [(self._heading(), self._words()), ("promise", self.promise)]
         said += [("warning", warning) for warning in self.warnings]
-        said.append(("price", self._price()))
-        return said
+        return [*said, ("price", self._price()), ("meaning", self.meaning)]
 
     def _price(self) -> str:
         """What it cost, under which entry of the ledger, and what is left."""
-        price = f"epsilon {up(self.worst)} at most"
+        paid = self.release.charged
+        worst = up(self.worst)
+        price = f"epsilon {worst} at most" if paid == self.worst else f"epsilon {up(paid)} of {worst} that was reserved"
         entry = f"entry {self.release.number} of {self.ledger or 'the ledger'}"
         if self.survey is not None:
             free = " (not again this time)" if self.survey.again and not self.release.again else ""
@@ -210,17 +254,17 @@ class Answer:
             more = len(self.flagged) - ROWS_SHOWN
             cut = f" and {more:,} more" if more > 0 else ""
             return f"{listed}{cut} ({self.counted()})"
-        heads = [name for name in self.columns if name not in self.keys.columns]
+        heads = list(self.columns)[len(self.heads) :]
+        what = f"{', '.join(heads)} by {', '.join(self.heads) or 'nothing'}: " if isinstance(self.plan, Within) else ""
         shown = [
             f"{_label(key)}: {', '.join(str(self.columns[name][at]) for name in heads)}"
             for at, key in enumerate(self.keys.values[:ROWS_SHOWN])
         ]
         more = len(self.keys) - ROWS_SHOWN
-        return "; ".join(shown) + (f" and {more:,} more" if more > 0 else "")
+        return what + "; ".join(shown) + (f" and {more:,} more" if more > 0 else "")
 
     def __str__(self) -> str:
-        (_, protected), *others = self.lines()
-        return "\n".join([f"Protected: {protected}.", *(f"{head.capitalize()}: {said}" for head, said in others)])
+        return lines_shown(self.lines())
 
     def __repr__(self) -> str:
         what = (
@@ -232,12 +276,7 @@ class Answer:
 
     def _repr_html_(self) -> str:
         """For notebooks: the words as a table, and the picture."""
-        rows = "".join(
-            f'<tr><th style="text-align:left;vertical-align:top">{escape(head)}</th>'
-            f'<td style="text-align:left">{escape(said)}</td></tr>'
-            for head, said in self.lines()
-        )
-        return f"<table>{rows}</table>\n{self.plot()}"
+        return f"{lines_as_html(self.lines())}\n{self.plot()}"
 
 
 def _framed(kind: str, columns: dict[str, list[Any]]) -> Any:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from louver.decide.answer import Answer, Surveyed
 from louver.decide.decision import Decision
 from louver.decide.objectives import WORST
+from louver.decide.planning import AnyPlan
 from louver.decide.planning import plan as made_plan
 from louver.decide.shift import Shift
 from louver.decide.shown import down, up
@@ -19,7 +20,7 @@ from louver.decide.within import Within
 from louver.errors import BudgetError, ParameterError
 from louver.ledger import Ledger
 from louver.parameters import Number
-from louver.privacy import Charge, Scope, largest_total
+from louver.privacy import Charge, Pure, Scope, largest_total
 from louver.source.description import Source
 from louver.source.locations import Frame
 from louver.source.table import Table
@@ -28,6 +29,7 @@ from louver.steward import Release, Steward
 if TYPE_CHECKING:
     from louver.decide.survey import Survey
 
+EPSILON = "epsilon"
 LEAST_SHOWN = Fraction(1, 10_000)  # what rounds down to less is not worth proposing
 _FRAMES = {"pandas": "pandas", "polars": "polars", "pyarrow": "arrow"}
 
@@ -71,6 +73,25 @@ def _surveyed(
 
     It is not begun where the answer after it could turn out too dear.
     """
+    survey, one_look, steps = _with_survey(source, question, rate, promise)
+    own_key = None if key is None else f"{key} (survey)"
+    _check_both_fit(named["ledger"], survey, one_look, steps, named["audience"], own_key)
+    release = _released(source, survey, key=own_key, **named)[0]
+    return Surveyed(survey.margins_of(release.answer), release.charged, release.again)
+
+
+def worst_with_survey(
+    source: Source | Table, question: object, survey: Number, promise: Mapping[str, Any]
+) -> tuple[Charge, ...]:
+    """The most that a question with a survey before it can charge."""
+    first, _, steps = _with_survey(source, question, survey, promise)
+    return (*first.worst, *steps.worst)
+
+
+def _with_survey(
+    source: Source | Table, question: object, rate: Number, promise: Mapping[str, Any]
+) -> tuple[Survey, AnyPlan, AnyPlan]:
+    """The survey, what would be asked without it, and the steps that it may lead to."""
     objective = promise.get("objective") or getattr(source, "defaults", {}).get("objective", WORST)
     if objective == WORST or promise.get("strategy") is not None or promise.get("levels") is not None:
         raise ParameterError(
@@ -83,10 +104,7 @@ def _surveyed(
     steps = made_plan(source, question, **{**promise, "strategy": "progressive"})
     from louver.decide.survey import Survey
 
-    survey, own_key = Survey.of(one_look, rate), None if key is None else f"{key} (survey)"
-    _check_both_fit(named["ledger"], survey, one_look, steps, named["audience"], own_key)
-    release = _released(source, survey, key=own_key, **named)[0]
-    return Surveyed(Survey.margins_of(release.answer), release.charged, release.again)
+    return Survey.of(one_look, rate), one_look, steps
 
 
 def _check_both_fit(
@@ -103,8 +121,7 @@ def _check_both_fit(
         if ledger.doubt() is not None or (key is not None and _was_used(ledger, key)):
             return  # the steward says what is in doubt, or has the survey already
         room = left - _price_on(scope, [charge.for_unit(ledger.unit) for charge in steps.worst])
-        smaller = room * survey.rate / _price(survey)
-        ways = [f"a survey of {down(smaller)}"] if smaller >= LEAST_SHOWN else []
+        ways = [f"a survey of {down(room)}"] if room >= LEAST_SHOWN else []
         ways += ["no survey"] if room >= 0 else []
         ways += ["one look, with the objective worst and no survey"] if _price(one_look) <= left else []
         fits = f"What would fit: {'; or '.join(ways)}." if ways else "An owner may raise the cap."
@@ -114,7 +131,7 @@ def _check_both_fit(
             f"was spent. {fits}"
         )
         refusal.requested, refusal.remaining, refusal.difference = asked, left, asked - left
-        refusal.what, refusal.scope, refusal.ways = "epsilon", scope, tuple(ways)
+        refusal.what, refusal.scope, refusal.ways = EPSILON, scope, tuple(ways)
         raise refusal
 
 
@@ -152,10 +169,17 @@ def run(
     key: str | None = None,
 ) -> Answer:
     """The answer to a plan that `plan` made."""
-    release, remaining, name = _released(source, plan, ledger=ledger, who=who, token=token, audience=audience, key=key)
-    location = (source.table if isinstance(source, Source) else source).location
-    frame = _FRAMES.get(location.kind) if isinstance(location, Frame) else None
-    return Answer(plan, release, remaining, frame, name)
+    release, remaining, spent, name = _released(
+        source, plan, ledger=ledger, who=who, token=token, audience=audience, key=key
+    )
+    table = source.table if isinstance(source, Source) else source
+    frame = _FRAMES.get(table.location.kind) if isinstance(table.location, Frame) else None
+    return Answer(plan, release, remaining, frame, name, names=declared_names(table), spent=spent)
+
+
+def declared_names(table: Table) -> dict[str, str]:
+    """What the source calls columns that are made of a time, by what they are made of; the first of several names."""
+    return {made: name for name, made in reversed(table.columns)}
 
 
 def _released(
@@ -167,18 +191,42 @@ def _released(
     token: str | None,
     audience: str | None,
     key: str | None,
-) -> tuple[Release, Fraction, str]:
-    """What the steward releases, what every point that the plan touches can still pay, and the ledger's short name."""
+) -> tuple[Release, Fraction, Fraction | None, str]:
+    """What the steward releases, what every point that the plan touches can still pay, what was spent there, and the
+    ledger's short name.
+    """
     table = source.table if isinstance(source, Source) else source
     with _opened(ledger if ledger is not None else getattr(source, "ledger", None)) as account:
         steward = Steward(table, account)
-        if token is None:
-            release = steward.run(plan, who=who, audience=audience, key=key)
-        else:
-            release = steward.sign_in(token).run(plan, audience=audience, key=key)
+        with _payers_said(table, plan, account, audience):
+            if token is None:
+                release = steward.run(plan, who=who, audience=audience, key=key)
+            else:
+                release = steward.sign_in(token).run(plan, audience=audience, key=key)
         address = account.address
         name = address if "://" in address else Path(address).name
-        return release, account.remaining(touched(plan), audience), name
+        where = touched(plan)
+        return release, account.remaining(where, audience), spent_together(account, where), name
+
+
+@contextmanager
+def _payers_said(table: Table, plan: Any, ledger: Ledger, audience: str | None) -> Iterator[None]:
+    """Where some keys lack the budget, the refusal says which ones could still pay."""
+    try:
+        yield
+    except BudgetError as refusal:
+        if refusal.what == EPSILON:
+            from louver.decide.payable import who_can_pay
+
+            said = who_can_pay(plan, ledger, audience, declared_names(table))
+            refusal.args = (f"{refusal} {said}" if said else str(refusal),)
+        raise
+
+
+def spent_together(ledger: Ledger, where: Scope) -> Fraction | None:
+    """What all answers cost together where most was spent; None where not all prices are pure, and so do not add up."""
+    pure = set(ledger.kinds()) <= {Pure.kind} and not ledger.spent_delta(where)
+    return ledger.spent(where) if pure else None
 
 
 def touched(plan: Any) -> Scope:

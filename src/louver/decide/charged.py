@@ -25,7 +25,10 @@ from louver.privacy import Charge, MinEntropy, largest_total, min_entropy
 
 @dataclass(frozen=True)
 class Charged:
-    """The price of each key of the question, in order, and for each look how many keys stopped at which level."""
+    """The price of each key of the question, in order, and for each look how many keys stopped at which level.
+
+    All prices are those of one unit, which may pay a level's rate several times.
+    """
 
     prices: tuple[Fraction, ...]
     levels: tuple[Mapping[int, int], ...] = ()
@@ -74,7 +77,7 @@ def charged(plan: Any, answer: Mapping[str, Any], paid: Fraction) -> Charged:
     return Charged(
         tuple(totals[number] for number in which.reshape(-1).tolist()),
         tuple(Counter(levels) for levels in stopped),
-        tuple(tuple(own) for own in prices),
+        tuple(tuple(look.touch.times * price for price in own) for look, own in zip(looks, prices, strict=True)),
     )
 
 

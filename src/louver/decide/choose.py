@@ -22,9 +22,11 @@ import numpy as np
 from louver import parameters
 from louver.decide.foreseen import Floats, foreseen_grid
 from louver.decide.objectives import ENTROPY, MEAN, OBJECTIVES, WORST
+from louver.decide.shown import up
 from louver.decide.spread import Margins
 from louver.decide.stopping import stops
 from louver.errors import ParameterError
+from louver.privacy import LevelGrid
 from louver.privacy.entropy.beliefs import interval_ends
 from louver.privacy.entropy.nested import search_nested
 
@@ -41,7 +43,8 @@ class Candidate:
     `worst` is the price that is reserved, `mean` the expected mean of what keys are charged. `min_entropy` is
     normalised to [0, 1]. False alarms are expected numbers of keys: `false_alarms` of all that are at or below their
     threshold and flagged (MiM's second privacy metric), `far_alarms` of those at or below threshold - slack. `misses`
-    likewise.
+    likewise. All three are None where a question has several comparisons: they would depend on which margins go
+    together.
     """
 
     strategy: str
@@ -49,9 +52,18 @@ class Candidate:
     worst: Fraction
     mean: float
     min_entropy: float
-    false_alarms: float
-    far_alarms: float
-    misses: float
+    false_alarms: float | None = None
+    far_alarms: float | None = None
+    misses: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What one look is expected to charge: its worst price, and for each level its price and how many keys stop."""
+
+    worst: Fraction
+    prices: Floats
+    counts: Floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,22 +129,39 @@ def _candidate(
 ) -> Candidate:
     grid = foreseen_grid(miss, slack, alarm, width, levels)
     law = stops(grid, known.values)
-    prices = times * np.array([float(level) for level in grid.levels])
-    counts = law.at @ known.weights
-    if together:
-        counts = _largest(law.at, known.weights) * known.keys
     below, far = known.values <= 0, known.values <= 1 - grid.steps
     flagged = known.weights * law.flagged
-    return Candidate(
-        strategy=ONE_SHOT if levels == 1 else PROGRESSIVE,
-        levels=levels,
-        worst=times * grid.worst_price,
-        mean=float(counts @ prices / known.keys),
-        min_entropy=_least_entropy(prices, counts),
+    return replace(
+        joined_candidate(levels, times * grid.worst_price, _expected(known, grid, law.at, times, together)),
         false_alarms=float(flagged[below].sum()),
         far_alarms=float(flagged[far].sum()),
         misses=float((known.weights - flagged)[~below].sum()),
     )
+
+
+def joined_candidate(levels: int, worst: Fraction, paid: Expected) -> Candidate:
+    """The candidate of so many levels whose keys pay this."""
+    return Candidate(
+        strategy=ONE_SHOT if levels == 1 else PROGRESSIVE,
+        levels=levels,
+        worst=worst,
+        mean=float(paid.counts @ paid.prices / paid.counts.sum()),
+        min_entropy=_least_entropy(paid.prices, paid.counts),
+    )
+
+
+def expected(
+    known: Margins, miss: Fraction, slack: int, alarm: Fraction, width: int, levels: int, times: int, together: bool
+) -> Expected:
+    """What a look with so many levels is expected to charge."""
+    grid = foreseen_grid(miss, slack, alarm, width, levels)
+    return _expected(known, grid, stops(grid, known.values).at, times, together)
+
+
+def _expected(known: Margins, grid: LevelGrid, at: Floats, times: int, together: bool) -> Expected:
+    counts = _largest(at, known.weights) * known.keys if together else at @ known.weights
+    prices = times * np.array([float(level) for level in grid.levels])
+    return Expected(times * grid.worst_price, prices, counts)
 
 
 def _largest(at: Floats, weights: Floats) -> Floats:
@@ -157,7 +186,7 @@ def _least_entropy(prices: Floats, counts: Floats) -> float:
 def explain(table: Table, objective: str) -> str:
     """The table in words and columns, the choice marked: what `--explain` prints."""
     chosen = table.best(objective)
-    heads = ("strategy", "levels", "worst", "mean", "entropy", "alarms", "of them far", "misses")
+    heads = ("strategy", "levels", "worst", "mean", "entropy", "false alarms", "of them far", "misses")
     lines = [heads, *(_line(each) for each in table.named(objective))]
     widths = [max(len(line[column]) for line in lines) for column in range(len(heads))]
     marks = ["  ", *("* " if each.levels == chosen.levels else "  " for each in table.candidates)]
@@ -175,7 +204,11 @@ def explain(table: Table, objective: str) -> str:
             f"Reckoned for {table.keys:,} keys; {table.source}.",
             *rows,
             f"* {chosen.strategy}: {aims[objective]}. All keep the same promise.",
-            "Alarms and misses are expected numbers of keys; far alarms are those beyond the slack.",
+            "Worst is the price that is reserved, mean what keys are expected to be charged. Entropy says how unsure",
+            "whoever sees the charges must remain about which key a record belongs to: 1 is not knowing at all.",
+            "False alarms and misses are expected numbers of keys; far ones are beyond the slack."
+            if chosen.misses is not None
+            else "How many false alarms and misses to expect is not reckoned for several comparisons.",
         ]
     )
 
@@ -184,10 +217,8 @@ def _line(each: Candidate) -> Sequence[str]:
     return (
         each.strategy,
         str(each.levels),
-        f"{float(each.worst):.4f}",
+        up(each.worst),
         f"{each.mean:.4f}",
         f"{each.min_entropy:.4f}",
-        f"{each.false_alarms:.2f}",
-        f"{each.far_alarms:.2f}",
-        f"{each.misses:.2f}",
+        *("-" if keys is None else f"{keys:.2f}" for keys in (each.false_alarms, each.far_alarms, each.misses)),
     )

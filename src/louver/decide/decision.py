@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import combinations
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,19 +20,22 @@ from numpy.typing import NDArray
 from louver import parameters
 from louver.decide import payers, tree, words
 from louver.decide.program import Look, Program, compiled
-from louver.decide.shown import plan_shown
+from louver.decide.shown import lines_as_html, plan_lines, plan_shown
 from louver.decide.tree import All, Cost, Tree
 from louver.decide.values import ValueBounds, written
 from louver.errors import LouverError, ParameterError
 from louver.parameters import Number
-from louver.privacy import Charge, Unit, largest_total
+from louver.privacy import Between, Charge, Unit, largest_total
 from louver.question.nodes import Flag
 from louver.question.plain import from_dict, to_dict
 from louver.source.domain import Domain
 from louver.source.measures import Bound, Reading, View
 
+PARTS = ("question", "domain", "unit", "miss_rate", "slack", "false_alarm_rate", "bound", "values")
 LARGEST_SLACK = 2**40
 LARGEST_RATE_TRIED = Fraction(1, 4)  # beyond that an answer is hardly worth its price
+Made = TypeVar("Made")
+Option = TypeVar("Option")
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -81,7 +84,7 @@ class Decision(ABC):
             ("miss_rate", miss),
             ("slack", slacks),
             ("false_alarm_rate", alarm),
-            ("bound", kept),
+            ("bound", bound),
             ("values", bounds),
             ("program", compiled(question, domain, unit, kept, bounds, slacks)),
         ):
@@ -172,85 +175,101 @@ class Decision(ABC):
     @property
     def warnings(self) -> tuple[str, ...]:
         """What the reader should know beside the promise."""
-        return words.warnings(self)
+        from louver.decide.cautions import of_decision
+
+        return of_decision(self)
 
     def __str__(self) -> str:
         return plan_shown(self)
+
+    def _repr_html_(self) -> str:
+        """For notebooks."""
+        return lines_as_html(plan_lines(self))
 
     def with_(self, **changed: Any) -> Self:
         """The same plan with other parameters."""
         return type(self)(**{**self._given(), **changed})
 
     def _given(self) -> dict[str, Any]:
-        return {
-            "question": self.question,
-            "domain": self.domain,
-            "unit": self.unit,
-            "miss_rate": self.miss_rate,
-            "slack": self.slack,
-            "false_alarm_rate": self.false_alarm_rate,
-            "bound": self.bound,
-            "values": self.values,
-        }
+        return {name: getattr(self, name) for name in PARTS}
 
     def cheaper(self, price: Fraction) -> tuple[str, ...]:
-        """The smallest miss rate at this slack, and the smallest slack at this miss rate, that fit the price."""
-        together = self.false_alarm_rate == self.miss_rate
-        found = []
-        rates = short_rates(above=self.miss_rate)
+        """What would fit the price: a larger miss rate, or wider slacks."""
+        from louver.decide.cheaper import cheaper
 
-        def by_rate(rate: Fraction) -> bool:
-            return self._fits(price, miss_rate=rate, false_alarm_rate=rate if together else self.false_alarm_rate)
+        return tuple(cheaper(self, price))
 
-        if (place := bisect_left(rates, True, key=by_rate)) < len(rates):
-            found.append(f"a miss rate of {float(rates[place]):.2g}")
-        if len(set(self.slack)) == 1 and not any(leaf.comparison.slack for leaf in self.program.leaves):
-            largest = int(
-                max(
-                    (abs(offset) * leaf.margin.step for leaf in self.program.leaves for offset in leaf.margin.offsets),
-                    default=0,
-                )
-            )
-            # Past the largest threshold no count would be far enough below to be safe from a false alarm.
-            slacks = range(int(self.slack[0]) + 1, min(largest, LARGEST_SLACK) + 1)
-            place = bisect_left(slacks, True, key=lambda slack: self._fits(price, slack=(Fraction(slack),)))
-            if place < len(slacks):
-                found.append(f"a slack of {slacks[place]}")
-        return tuple(found)
+    def has_keys_in(self, column: str, moved: Between) -> bool:
+        """Whether the domain has keys for the same question elsewhere along a column."""
+        from louver.decide.cheaper import has_keys_in
 
-    def _fits(self, price: Fraction, **changed: Any) -> bool:
-        try:
-            return largest_total(self.with_(**changed).worst).price <= price
-        except LouverError:
-            return False
+        return has_keys_in(self.domain, column, moved)
 
     def parameters(self) -> dict[str, Any]:
-        return {
-            "question": to_dict(self.question),
-            "domain": self.domain.to_dict(),
-            "unit": str(self.unit),
-            "miss_rate": str(self.miss_rate),
-            "slack": [str(each) for each in self.slack],
-            "false_alarm_rate": str(self.false_alarm_rate),
-            "bound": None if self.bound is None else [self.bound.rows, self.bound.keys],
-            "values": self.values.to_list(),
-        }
+        return to_plain(Decision._given(self))
 
     @classmethod
     def from_parameters(cls, plain: Mapping[str, Any]) -> Self:
-        try:
-            given = dict(plain)
-            given["question"] = from_dict(given["question"])
-            given["domain"] = Domain.from_dict(given["domain"])
-            given["unit"] = Unit.parse(given["unit"])
-            given["slack"] = tuple(Fraction(each) for each in given["slack"])
-            given["bound"] = None if given["bound"] is None else Bound(*given["bound"])
-            given["values"] = ValueBounds.from_list(given["values"])
-            for rate in ("miss_rate", "false_alarm_rate"):
-                given[rate] = Fraction(given[rate])
-            return cls(**given)
-        except (KeyError, TypeError, ValueError, ZeroDivisionError, OverflowError, AttributeError):
-            raise ParameterError("The stored plan's parameters are not complete; make it again.") from None
+        return from_plain(cls, plain, PARTS)
+
+
+def to_plain(parts: Mapping[str, Any]) -> dict[str, Any]:
+    """What a plan is made of, as plain values for JSON."""
+    return {name: _WRITTEN[name](value) for name, value in parts.items()}
+
+
+def from_plain(make: Callable[..., Made], plain: Mapping[str, Any], needed: Iterable[str]) -> Made:
+    """The plan behind plain values, all of which must be there; what else is there is its own."""
+    try:
+        return make(**{**plain, **{name: _READ[name](plain[name]) for name in needed}})
+    except (KeyError, TypeError, ValueError, ZeroDivisionError, OverflowError, AttributeError):
+        raise ParameterError("The stored plan's parameters are not complete; make it again.") from None
+
+
+def _texts(lengths: Iterable[Fraction]) -> list[str]:
+    return [str(each) for each in lengths]
+
+
+def _lengths(texts: Iterable[str]) -> tuple[Fraction, ...]:
+    return tuple(Fraction(each) for each in texts)
+
+
+_WRITTEN: dict[str, Callable[[Any], Any]] = {
+    "question": to_dict,
+    "domain": Domain.to_dict,
+    "unit": str,
+    "miss_rate": str,
+    "false_alarm_rate": str,
+    "slack": _texts,
+    "distance": _texts,
+    "bound": lambda bound: None if bound is None else [bound.rows, bound.keys],
+    "values": ValueBounds.to_list,
+}
+_READ: dict[str, Callable[[Any], Any]] = {
+    "question": from_dict,
+    "domain": Domain.from_dict,
+    "unit": Unit.parse,
+    "miss_rate": Fraction,
+    "false_alarm_rate": Fraction,
+    "slack": _lengths,
+    "distance": _lengths,
+    "bound": lambda plain: None if plain is None else Bound(*plain),
+    "values": ValueBounds.from_list,
+}
+
+
+def fits(plan: Any, price: Fraction, **changed: Any) -> bool:
+    """Whether the plan with other parameters would cost at most so much."""
+    try:
+        return bool(largest_total(plan.with_(**changed).worst).price <= price)
+    except LouverError:
+        return False
+
+
+def least(rising: Sequence[Option], suffices: Callable[[Option], bool]) -> Option | None:
+    """The first that suffices, where all after it do as well."""
+    place = bisect_left(rising, True, key=suffices)
+    return rising[place] if place < len(rising) else None
 
 
 def check_public(domain: object, unit: object, bound: object) -> None:

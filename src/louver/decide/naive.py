@@ -2,7 +2,8 @@
 
 Releases the keys whose noisy margin is above 0 (the papers' NLM). The caller states the price, and gets whatever miss
 rate follows: a key just over its threshold is missed in almost half of all cases. Neighbours, price and privacy are
-those of `shift`: one look, discrete Laplace noise of rate e = epsilon on each aligned margin.
+those of `shift`: discrete Laplace noise of one rate on each aligned margin. The stated price is what one unit pays in
+all: the rate is that price divided by how often a unit pays, over all looks that it can be in.
 
 Why this is private. As `shift`, with the given rate.
 """
@@ -21,7 +22,7 @@ from louver.decide.program import Look
 from louver.decide.values import written
 from louver.noise import Bits, discrete_laplace
 from louver.noise.laplace import noise_rate
-from louver.privacy import Outcome
+from louver.privacy import Outcome, largest_total
 from louver.privacy.calibrate.certain import decay
 from louver.privacy.calibrate.oneshot import aligned
 from louver.privacy.plan import registered
@@ -33,7 +34,7 @@ MOST_MISSED = Fraction(1, 2) - Fraction(1, 2**40)
 @registered("naive")
 @dataclass(frozen=True, slots=True, init=False)
 class Naive(Decision):
-    """The plan of comparing each noisy margin with 0, at a stated price for each look."""
+    """The plan of comparing each noisy margin with 0, at a stated price for one unit."""
 
     epsilon: Fraction
     mechanism: ClassVar[str] = "naive"
@@ -43,19 +44,26 @@ class Naive(Decision):
         object.__setattr__(self, "epsilon", noise_rate("epsilon", written("epsilon", epsilon)))
         # Rates and slack are not the caller's here: they follow from the price.
         Decision.__init__(self, *given, **{**named, "miss_rate": MOST_MISSED, "slack": 0, "false_alarm_rate": None})
+        noise_rate("epsilon", self.rate)
 
     def price_of(self, look: Look, miss_rate: Fraction, false_alarm_rate: Fraction) -> Fraction:  # noqa: ARG002 stated
-        return self.epsilon
+        return self.rate
+
+    @property
+    def rate(self) -> Fraction:
+        """What one touch costs, so that one unit pays `epsilon` in all."""
+        once = [charge for look in self.program.looks for charge in self.reserved(look, Fraction(1))]
+        return self.epsilon / largest_total(once).price
 
     @property
     def just_missed(self) -> Fraction:
-        """How often a comparison that just holds is missed: P(X <= -1) = a/(1+a) with a = exp(-epsilon), rounded up."""
-        a = decay(self.epsilon, 64).upper
+        """How often a comparison that just holds is missed: P(X <= -1) = a/(1+a) with a = exp(-rate), rounded up."""
+        a = decay(self.rate, 64).upper
         return a / (1 + a)
 
     def run(self, view: View, bits: Bits) -> Outcome:
         looks = self.program.looks
-        noises = [discrete_laplace(self.epsilon, len(self.reading.keys[look.keys]), bits=bits) for look in looks]
+        noises = [discrete_laplace(self.rate, len(self.reading.keys[look.keys]), bits=bits) for look in looks]
         decided = []
         for leaf, exact in zip(self.program.leaves, self.margins(view), strict=True):
             seen = aligned(exact, looks[leaf.look].touch.step) + leaf.sense * noises[leaf.look]

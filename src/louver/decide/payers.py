@@ -16,7 +16,7 @@ from typing import TypeAlias
 from louver.decide.touch import Touch
 from louver.privacy import Among, Between, Charge, Scope, Unit
 from louver.privacy.ranges import Range
-from louver.source.filters import point_range
+from louver.source.filters import Value, point_range
 from louver.source.measures import Keys
 
 MOST_SCOPES = 4096
@@ -70,7 +70,14 @@ def _reserved(
 
 
 def _range(value: object) -> Range:
-    return point_range(value)  # type: ignore[arg-type]
+    return _range_of(type(value), value)  # type: ignore[arg-type]
+
+
+@lru_cache(maxsize=4096)
+def _range_of(kind: type, value: Value) -> Range:
+    """Kept, because a value comes in many keys; `kind` tells 1 and True apart."""
+    del kind
+    return point_range(value)
 
 
 def _narrowed(within: dict[str, Range], key: dict[str, Range]) -> Scope | None:

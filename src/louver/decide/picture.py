@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from html import escape
 
-from louver.decide.zones import FOUND, FREE, QUIET, Panel, Row
+from louver.decide.zones import FOUND, FREE, QUIET, Legend, Panel, Row
 
 COLOURS = {FOUND: "#1f8a8a", FREE: "#e9b949", QUIET: "#b9bec9"}
-WORDS = {FOUND: "beyond its threshold", FREE: "slack: either may happen", QUIET: "false alarms are rare"}
 WIDTH, LABELS, ROW, HEAD, FOOT, GAP = 760, 210, 20, 30, 24, 14
 LONGEST_LABEL = 30
 
@@ -20,8 +19,8 @@ def picture(panels: Sequence[Panel], caption: str) -> str:
     for panel in panels:
         parts += _panel(panel, top)
         top += HEAD + ROW * len(panel.rows) + FOOT + GAP
-    if any(row.zones for panel in panels for row in panel.rows):
-        parts += _legend(top)
+    for legend in dict.fromkeys(panel.legend for panel in panels if panel.legend is not None):
+        parts += _legend(legend, top)
         top += ROW
     body = "\n".join(parts)
     return (
@@ -36,8 +35,8 @@ def _panel(panel: Panel, top: int) -> Iterator[str]:
     for number, row in enumerate(panel.rows):
         yield from _row(panel, row, top + HEAD + ROW * number)
     bottom = top + HEAD + ROW * len(panel.rows)
-    for value in (panel.low, (panel.low + panel.high) / 2, panel.high):
-        yield _text(_x(panel, value), bottom + 14, f"{value:,.6g}", middle=True)
+    for value, anchor in ((panel.low, "start"), ((panel.low + panel.high) / 2, "middle"), (panel.high, "end")):
+        yield _text(_x(panel, value), bottom + 14, _axis(value), anchor=anchor)
     if panel.left_out:
         yield _text(0, bottom + 14, f"and {panel.left_out:,} more")
 
@@ -48,7 +47,8 @@ def _row(panel: Panel, row: Row, top: int) -> Iterator[str]:
     yield _text(0, top + 14, mark + name, bold=row.marked)
     for start, end, kind in row.zones:
         left, right = _x(panel, start), _x(panel, end)
-        shade, said = 1.0 if row.marked else 0.55, f"{_printable(row.label)}: {WORDS[kind]}"
+        meant = dict(panel.legend.zones)[kind] if panel.legend is not None else ""
+        shade, said = 1.0 if row.marked else 0.55, f"{_printable(row.label)}: {meant}"
         yield (
             f'<rect x="{left:.1f}" y="{top + 3}" width="{right - left:.1f}" height="{ROW - 6}" '
             f'fill="{COLOURS[kind]}" fill-opacity="{shade}"><title>{escape(said)}</title></rect>'
@@ -60,17 +60,23 @@ def _row(panel: Panel, row: Row, top: int) -> Iterator[str]:
         yield f'<circle cx="{_x(panel, value):.1f}" cy="{middle}" r="4" fill="{COLOURS[FOUND]}"/>'
 
 
-def _legend(top: int) -> Iterator[str]:
+def _axis(value: float) -> str:
+    """A number on the axis: whole where it is large, and never with an exponent."""
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.6g}"
+
+
+def _legend(legend: Legend, top: int) -> Iterator[str]:
     left = 0
-    for kind, words in WORDS.items():
+    for kind, words in legend.zones:
         yield f'<rect x="{left}" y="{top + 3}" width="14" height="14" fill="{COLOURS[kind]}"/>'
         yield _text(left + 20, top + 14, words)
         left += 40 + 7 * len(words)
-    yield _text(left, top + 14, "\N{BLACK RIGHT-POINTING TRIANGLE} flagged")
+    if legend.mark is not None:
+        yield _text(left, top + 14, f"\N{BLACK RIGHT-POINTING TRIANGLE} {legend.mark}")
 
 
-def _text(x: float, y: float, text: str, *, bold: bool = False, middle: bool = False) -> str:
-    style = (' font-weight="bold"' if bold else "") + (' text-anchor="middle"' if middle else "")
+def _text(x: float, y: float, text: str, *, bold: bool = False, anchor: str = "start") -> str:
+    style = (' font-weight="bold"' if bold else "") + (f' text-anchor="{anchor}"' if anchor != "start" else "")
     return f'<text x="{x:.1f}" y="{y}"{style}>{escape(_printable(text))}</text>'
 
 

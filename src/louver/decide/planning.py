@@ -12,21 +12,19 @@ from `louver.question`, or one of its nodes. Which plan it becomes:
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
 from fractions import Fraction
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from louver.decide.decision import Decision
+from louver.decide.known_columns import renamed, typed
 from louver.decide.objectives import MEAN, OBJECTIVES, WORST
 from louver.decide.values import ValueBounds
-from louver.errors import ParameterError
+from louver.errors import LouverError, ParameterError
 from louver.parameters import Number
 from louver.question.nodes import Classes, Flag, Question, Values
-from louver.question.times import check_values
-from louver.source.description import Source
+from louver.source.description import UNNAMED, Source
 from louver.source.domain import Domain
-from louver.source.filters import Compare, OneOf
 from louver.source.measures import Bound
 from louver.source.names import instead_of
 from louver.source.table import Table
@@ -51,21 +49,6 @@ ANY_RATE = Fraction(1, 4)
 TOTAL = Domain({"total": ["all"]}, keys=["total"])
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
-    """Everything a plan is made from, with the source's own words filled in."""
-
-    question: Question
-    domain: Domain
-    table: Table
-    bound: Bound | None
-    values: ValueBounds
-    miss_rate: Number
-    slack: Number | Sequence[Number] | None
-    false_alarm_rate: Number | None
-    objective: str
-
-
 def plan(
     source: Source | Table,
     question: object,
@@ -84,46 +67,82 @@ def plan(
     alarms: int | None = None,
     epsilon: Number | None = None,
 ) -> AnyPlan:
-    """The plan that keeps the promise, at the least price by the objective.
+    """The plan that keeps the promise, at the least price by the objective; what would tell nothing is refused.
 
     `known` is public knowledge of how margins spread, which the choice between strategies uses.
     """
-    asked = request(
-        source,
-        question,
-        miss_rate=ANY_RATE if strategy == "naive" else miss_rate,
-        slack=slack,
-        false_alarm_rate=false_alarm_rate,
-        domain=domain,
-        objective=objective,
-        rows_per_unit=rows_per_unit,
-        keys_per_unit=keys_per_unit,
-    )
-    if isinstance(asked.question, Values):
-        return _numbers(asked, within)
-    if within is not None:
-        raise ParameterError("within is for questions that ask for aggregates; a condition takes a slack.")
-    if asked.slack is None and strategy != "naive":
-        raise ParameterError("slack must be given: how far below a threshold either answer is fine, such as 10.")
-    named = _named(asked)
-    if isinstance(asked.question, Classes):
-        from louver.decide.bands import Bands
+    described = source if isinstance(source, Source) else Source(source)
+    names = dict(described.table.columns)
+    asked = renamed(node(question), names)
+    _check_table(described, asked.table)
+    aim = objective or str(described.defaults.get("objective", WORST))
+    if aim not in OBJECTIVES:
+        raise ParameterError(f"objective must be one of {', '.join(OBJECTIVES)}, not {aim!r}.")
+    rate = ANY_RATE if strategy == "naive" else _usual(described, "miss_rate", miss_rate)
+    if rate is None:
+        raise ParameterError(
+            "miss_rate must be given: how rarely a key over its threshold may be missed, such as 0.05."
+        )
+    keys = _domain(described, asked, domain).renamed(names)
+    _check_joined(asked, keys)
+    asked = typed(asked, keys, dict(described.table.values))
+    named: dict[str, Any] = {
+        "unit": described.table.unit,
+        "miss_rate": rate,
+        "bound": _bound(described, rows_per_unit, keys_per_unit),
+        "values": ValueBounds.of(dict(described.table.values)),
+    }
+    made: AnyPlan
+    if isinstance(asked, Values):
+        made = _numbers(asked, keys, within, named)
+    else:
+        named["slack"] = _usual(described, "slack", slack)
+        named["false_alarm_rate"] = _usual(described, "false_alarm_rate", false_alarm_rate)
+        if within is not None:
+            raise ParameterError("within is for questions that ask for aggregates; a condition takes a slack.")
+        if named["slack"] is None and strategy != "naive":
+            raise ParameterError("slack must be given: how far below a threshold either answer is fine, such as 10.")
+        if isinstance(asked, Classes):
+            from louver.decide.bands import Bands
 
-        return Bands(asked.question, asked.domain, **named)
+            made = Bands(asked, keys, **named)
+        else:
+            own = {"levels": levels, "alarms": alarms, "epsilon": epsilon}
+            made = _decided(asked, keys, named, aim, strategy, known, own)
+    from louver.decide.cautions import refuse_what_tells_nothing
+
+    refuse_what_tells_nothing(made)
+    return made
+
+
+def _usual(source: Source, name: str, given: Any) -> Any:
+    """What is given, else what the source says is usual."""
+    return given if given is not None else source.defaults.get(name)
+
+
+def _decided(
+    question: Flag,
+    domain: Domain,
+    named: Mapping[str, Any],
+    objective: str,
+    strategy: str | None,
+    known: Margins | Mapping[int, float] | None,
+    own: dict[str, Any],
+) -> Decision:
+    """The plan of a condition, by the strategy that is named or else the best one; `own` is what strategies take."""
     if strategy is None:
-        strategy = {WORST: "shift", MEAN: "progressive"}.get(asked.objective, "adaptive")
-        if levels is None and strategy != "shift":
-            first = _strategy("shift")[0](asked.question, asked.domain, **named)
-            best = choices(first, known).best(asked.objective)
-            strategy, levels = ("shift", None) if best.levels == 1 else (strategy, best.levels)
-    own = {"levels": levels, "alarms": alarms, "epsilon": epsilon}
+        strategy = {WORST: "shift", MEAN: "progressive"}.get(objective, "adaptive")
+        if own["levels"] is None and strategy != "shift":
+            first = _strategy("shift")[0](question, domain, **named)
+            best = choices(first, known).best(objective)
+            strategy, own["levels"] = ("shift", None) if best.levels == 1 else (strategy, best.levels)
     chosen, takes = _strategy(strategy)
     if odd := next((name for name, value in own.items() if value is not None and name not in takes), None):
         raise ParameterError(f"The strategy {strategy!r} does not take {odd}.")
-    if "epsilon" in takes and epsilon is None:
+    if "epsilon" in takes and own["epsilon"] is None:
         raise ParameterError("The naive strategy takes its price from you: give epsilon, such as 0.5.")
     given: dict[str, Any] = {name: own[name] for name in takes if own[name] is not None}
-    return chosen(asked.question, asked.domain, **named, **given)
+    return chosen(question, domain, **named, **given)
 
 
 def _strategy(name: str) -> tuple[type[Decision], tuple[str, ...]]:
@@ -135,68 +154,11 @@ def _strategy(name: str) -> tuple[type[Decision], tuple[str, ...]]:
 
 
 def choices(plan: Decision, known: Margins | Mapping[int, float] | None = None) -> Choices:
-    """What each strategy would cost for the question's dearest look: the table that `--explain` shows."""
-    from louver.decide.choose import estimate
-    from louver.decide.spread import Margins, guessed
+    """What each strategy would cost for the question: the table that `--explain` shows."""
+    from louver.decide.looks import table_of
+    from louver.decide.spread import Margins
 
-    look, _ = max(
-        zip(plan.program.looks, plan.look_prices, strict=True), key=lambda pair: pair[0].touch.times * pair[1]
-    )
-    size = len(plan.reading.keys[look.keys])
-    leaf = plan.program.leaves[look.leaves[0]]
-    reach = max(1, max(abs(offset) for offset in leaf.margin.offsets) // look.touch.step)
-    spread = known if isinstance(known, Margins) else guessed(size, reach) if known is None else Margins(known)
-    miss, alarm = plan.rates[plan.program.looks.index(look)]
-    columns = plan.reading.keys[look.keys].columns
-    return estimate(
-        spread,
-        miss_rate=miss,
-        slack=look.slack,
-        false_alarm_rate=alarm,
-        sensitivity=look.touch.step,
-        times=look.touch.times,
-        together=not all(plan.unit.fixes(column) for column in columns),
-    )
-
-
-def request(
-    source: Source | Table,
-    question: object,
-    *,
-    miss_rate: Number | None = None,
-    slack: Number | Sequence[Number] | None = None,
-    false_alarm_rate: Number | None = None,
-    domain: Domain | str | None = None,
-    objective: str | None = None,
-    rows_per_unit: int | None = None,
-    keys_per_unit: int | None = None,
-) -> Request:
-    """The question and the promise with what the source declares filled in."""
-    described = source if isinstance(source, Source) else Source(source)
-    table, defaults = described.table, described.defaults
-    made = dict(table.columns)
-    asked = _renamed(node(question), made)
-    _check_table(described, asked.table)
-    wanted = objective or str(defaults.get("objective", WORST))
-    if wanted not in OBJECTIVES:
-        raise ParameterError(f"objective must be one of {', '.join(OBJECTIVES)}, not {wanted!r}.")
-    rate = miss_rate if miss_rate is not None else defaults.get("miss_rate")
-    if rate is None:
-        raise ParameterError(
-            "miss_rate must be given: how rarely a key over its threshold may be missed, such as 0.05."
-        )
-    alarm = false_alarm_rate if false_alarm_rate is not None else defaults.get("false_alarm_rate")
-    return Request(
-        asked,
-        _domain(described, asked, domain).renamed(made),
-        table,
-        _bound(described, rows_per_unit, keys_per_unit),
-        ValueBounds.of(dict(table.values)),
-        rate,  # type: ignore[arg-type]
-        slack if slack is not None else defaults.get("slack"),  # type: ignore[arg-type]
-        alarm,  # type: ignore[arg-type]
-        wanted,
-    )
+    return table_of(plan, known if known is None or isinstance(known, Margins) else Margins(known))
 
 
 def node(question: object) -> Question:
@@ -223,22 +185,83 @@ def _check_table(source: Source, given: str | None) -> None:
 
 
 def _domain(source: Source, question: Question, given: Domain | str | None) -> Domain:
-    if isinstance(given, Domain):
-        return given
-    if not question.keys and given is None and not question.domain:
+    """The domain that is asked about: the one that was given, else the one that the question joins, else the usual."""
+    joined = question.domain
+    if not question.keys and given is None and not joined:
         return TOTAL
-    name = given if given is not None else question.domain if question.domain in source.domains else None
-    if question.domain and given is None and name is None and len(source.domains) == 0:
+    if isinstance(given, Domain):
+        called, found = given.name, given
+    else:
+        called = _joined(source, joined) if given is None and joined else given
+        found = source.domain(called)
+        _check_keys(source, question, found, called)
+    if joined and called is not None and not _is_called(called, joined):
         raise ParameterError(
-            f"The question joins {question.domain!r}, but there is no domain; declare one, or give it with domain=."
-        )
-    found = source.domain(name)
-    if not question.keys and question.domain and len(found) > 1:
-        raise ParameterError(
-            f"The question has no keys, and joining {question.domain!r} would count each row {len(found):,} times; "
-            "leave the join out, or group by its keys."
+            f"The question joins {joined!r}, but the domain that was given is {called!r}; join that one, or leave the "
+            "JOIN out."
         )
     return found
+
+
+def _joined(source: Source, joined: str) -> str | None:
+    """The name of the domain that a question joins; None for the only one, where that has no name."""
+    if not source.domains:
+        raise ParameterError(
+            f"The question joins {joined!r}, but there is no domain; declare one, or give it with domain=."
+        )
+    found = next((name for name in source.domains if _is_called(name, joined)), None)
+    if found is None and list(source.domains) != [UNNAMED]:
+        raise ParameterError(
+            f"The question joins {joined!r}, and there is no such domain{instead_of(joined, source.domains)}."
+        )
+    return found
+
+
+def _is_called(name: str, joined: str) -> bool:
+    """Whether a JOIN means the domain of this name; it may name a schema before it."""
+    return name.lower() in (joined.lower(), joined.rpartition(".")[2].lower())
+
+
+def _check_keys(source: Source, question: Question, domain: Domain, called: str | None) -> None:
+    """Where the domain lacks a key and another one has it, says which; `Domain.listed` says the rest."""
+    names = dict(source.table.columns)
+    missing = next((key for key in question.keys if key not in domain.renamed(names).keys), None)
+    if missing is None or missing in domain.columns:
+        return
+    fitting = [name for name in source.domains if set(question.keys) <= _keys_of(source, name, names)]
+    if fitting:
+        own = called or source.default_domain or next(iter(source.domains))
+        key = next((name for name, made in names.items() if made == missing), missing)
+        raise ParameterError(
+            f"The domain {own!r} has no key column {key!r}, but the domain {fitting[0]!r} has; give it with "
+            f"domain={fitting[0]!r}."
+        )
+
+
+def _keys_of(source: Source, name: str, names: Mapping[str, str]) -> set[str]:
+    """The key columns of a domain; none, where it cannot be read."""
+    try:
+        return set(source.domains[name].renamed(names).keys)
+    except LouverError:
+        return set()
+
+
+def _check_joined(question: Question, domain: Domain) -> None:
+    """Refuses a join with a domain that lists a key several times: SQL would count its rows as often."""
+    if not question.domain or not set(question.keys) < set(domain.keys):
+        return
+    if len(domain.listed(question.keys)[0]) == len(domain):
+        return
+    if not question.keys:
+        raise ParameterError(
+            f"The question has no keys, and joining {question.domain!r} would count each row {len(domain):,} times; "
+            "leave the join out, or group by its keys."
+        )
+    listed = ", ".join(question.keys)
+    raise ParameterError(
+        f"Joining {question.domain!r} on {listed} alone would count rows several times, because its keys are "
+        f"{', '.join(domain.keys)}; leave the JOIN out, and give it with domain={question.domain!r} if need be."
+    )
 
 
 def _bound(source: Source, rows: int | None, keys: int | None) -> Bound | None:
@@ -246,57 +269,17 @@ def _bound(source: Source, rows: int | None, keys: int | None) -> Bound | None:
         if rows not in (None, 1) or keys is not None:
             raise ParameterError("Bounds per unit are for units of several rows; here the unit is the row itself.")
         return None
+    if (rows, keys, source.bound) == (None, None, None):
+        return None  # one row counts, and a warning says that nobody said so
     declared = source.bound or Bound()
     return Bound(rows if rows is not None else declared.rows, keys if keys is not None else declared.keys)
 
 
-def _named(asked: Request) -> dict[str, Any]:
-    return {
-        "unit": asked.table.unit,
-        "miss_rate": asked.miss_rate,
-        "slack": asked.slack,
-        "false_alarm_rate": asked.false_alarm_rate,
-        "bound": asked.bound,
-        "values": asked.values,
-    }
-
-
-def _numbers(asked: Request, within: Number | Sequence[Number] | None) -> Within:
+def _numbers(
+    question: Values, domain: Domain, within: Number | Sequence[Number] | None, named: Mapping[str, Any]
+) -> Within:
     if within is None:
         raise ParameterError("within must be given: how far a released number may be off, such as 10; or add a HAVING.")
-    if not isinstance(asked.question, Values):
-        raise ParameterError("within is for questions that ask for aggregates.")
     from louver.decide.within import Within
 
-    return Within(
-        asked.question,
-        asked.domain,
-        unit=asked.table.unit,
-        miss_rate=asked.miss_rate,
-        distance=within,
-        bound=asked.bound,
-        values=asked.values,
-    )
-
-
-def _renamed(value: Any, names: Mapping[str, str]) -> Any:
-    """The same question with what declared columns are made of: day(time) for day."""
-    if not names:
-        return value
-    if isinstance(value, tuple):
-        return tuple(_renamed(each, names) for each in value)
-    if not is_dataclass(value) or isinstance(value, type):
-        return value
-    changed: dict[str, Any] = {}
-    for each in fields(value):
-        kept = getattr(value, each.name)
-        if each.name == "keys":
-            changed[each.name] = tuple(names.get(name, name) for name in kept)
-        elif each.name == "column" and isinstance(kept, str):
-            changed[each.name] = names.get(kept, kept)
-        else:
-            changed[each.name] = _renamed(kept, names)
-    made = replace(value, **changed)
-    if isinstance(made, Compare | OneOf):
-        check_values(made.column, [made.value] if isinstance(made, Compare) else made.values)
-    return made
+    return Within(question, domain, distance=within, **named)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from louver.decide import tree
 from louver.decide.margins import OPPOSITE, Margin, margin
+from louver.decide.met import asked_about
 from louver.decide.touch import Touch, no_bound_needed, touch
 from louver.decide.tree import Tree
 from louver.decide.values import ValueBounds
@@ -76,10 +77,13 @@ class Program:
 
 
 class KeyLists:
-    """The reading's lists of keys: the question's own first, and coarser ones that aggregates are grouped by."""
+    """The reading's lists of keys: the question's own first, and coarser ones that aggregates are grouped by.
 
-    def __init__(self, domain: Domain, columns: tuple[str, ...]) -> None:
-        self._domain = domain
+    Keys whose rows the question's WHERE leaves out are not asked about.
+    """
+
+    def __init__(self, domain: Domain, columns: tuple[str, ...], where: Sequence[Filter]) -> None:
+        self._domain = asked_about(domain, columns, filters.both(where)) if where else domain
         self._rows: list[NDArray[np.int64]] = []
         self.lists: list[Keys] = []
         self.number(columns)
@@ -124,7 +128,8 @@ def compiled(
     """The program of a question that asks which keys meet a condition."""
     asked = list(comparisons(question.condition))
     if len(slacks) not in (1, len(asked)):
-        raise ParameterError(f"Give one slack for all, or one for each of the {len(asked)} comparisons.")
+        several = f"Give one slack for all, or one for each of the {len(asked)} comparisons."
+        raise ParameterError(several if len(asked) > 1 else "Give one slack, for there is one comparison.")
     own = [slacks[0] if len(slacks) == 1 else each for each in slacks] * (1 if len(slacks) > 1 else len(asked))
     pairs = [(each, own[at] if each.slack is None else each.slack) for at, each in enumerate(asked)]
     simple = iter(pairs)
@@ -206,7 +211,7 @@ class _Builder:
         values: ValueBounds,
         common: tuple[Filter, ...],
     ) -> None:
-        self._keys = KeyLists(domain, columns)
+        self._keys = KeyLists(domain, columns, common)
         self._unit, self._bound, self._values, self._common = unit, bound, values, common
         self._leaves: list[Leaf] = []
         self._looks: list[Look] = []
@@ -228,13 +233,16 @@ class _Builder:
         left = comparison.left
         columns = left.keys
         if any(each.keys != columns for each in aggregates(comparison)):
-            raise ParameterError("Two aggregates that are compared must be grouped by the same columns.")
+            raise ParameterError(
+                "Two aggregates that are compared must be grouped by the same keys: one row would move the total that "
+                "all keys are compared with, and so all of them; compare each with a number or a column of the domain."
+            )
         at = self._keys.number(columns)
         made = margin(
             _stripped(comparison, self._common),
             at,
             lambda threshold: self._keys.numbers(at, threshold),
-            lambda aggregate: self._values.grid(aggregate, slack),
+            self._values.grid,
         )
         allowed = int(slack / made.step)
         for number, known in enumerate(self._leaves):

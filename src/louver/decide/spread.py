@@ -73,7 +73,8 @@ def guessed(keys: int, reach: int) -> Margins:
     keys = parameters.count("The number of keys", keys, 1)
     reach = parameters.integer("reach", reach, 0, FARTHEST)
     places = np.unique(np.linspace(-reach, reach, GUESSED_PLACES).round().astype(np.int64)).tolist()
-    source = f"nothing known, so margins are taken to be uniform within {reach:,} steps of the threshold"
+    steps = "1 step" if reach == 1 else f"{reach:,} steps"
+    source = f"nothing known, so margins are taken to be uniform within {steps} of the threshold"
     return Margins(dict.fromkeys(places, keys / len(places)), source)
 
 

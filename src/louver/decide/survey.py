@@ -2,12 +2,13 @@
 
 Releases noisy numbers of keys beyond a few public edges (see `spread.private_margins`, which says why it is private).
 Neighbours differ in all rows of one unit; one touch moves one aligned margin of the surveyed look by 1 and costs
-`rate`, on the scopes of all keys, because the numbers tell about all of them. It promises nothing about any key.
+`rate`, on the scopes of all keys, because the numbers tell about all of them. One unit that touches several keys pays
+`rate` for each, so `Survey.of` divides what a unit shall pay in all. It promises nothing about any key.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Self
@@ -40,15 +41,15 @@ class Survey(Decision):
         Decision.__init__(self, *given, **named)
 
     @classmethod
-    def of(cls, plan: Decision, rate: parameters.Number) -> Survey:
-        """The survey before a plan: the same question and promise."""
-        return cls(**Decision._given(plan), rate=rate)
+    def of(cls, plan: Decision, price: parameters.Number) -> Survey:
+        """The survey before a plan, of the same question and promise, for which one unit pays so much in all."""
+        whole = noise_rate("survey", written("survey", price))
+        times = plan.program.looks[dearest(plan.program.looks)].touch.times
+        return cls(**Decision._given(plan), rate=whole / times)
 
     @property
     def look(self) -> int:
-        """The look that would cost most in one look at each key."""
-        weights = [look.touch.times / look.steps for look in self.program.looks]
-        return weights.index(max(weights))
+        return dearest(self.program.looks)
 
     @property
     def grid(self) -> LevelGrid:
@@ -92,3 +93,9 @@ class Survey(Decision):
             return super(Survey, cls).from_parameters({**plain, "rate": Fraction(str(plain.get("rate")))})
         except (ValueError, ZeroDivisionError):
             raise ParameterError("The stored plan's parameters are not complete; make it again.") from None
+
+
+def dearest(looks: Sequence[Look]) -> int:
+    """Of several looks the one that would cost most if each key were looked at once."""
+    weights = [look.touch.times / look.steps for look in looks]
+    return weights.index(max(weights))

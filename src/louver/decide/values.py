@@ -13,8 +13,6 @@ from louver.errors import ParameterError
 from louver.noise.grid import Grid
 from louver.question.nodes import Aggregate
 
-STEPS_PER_SLACK = 64
-STEPS_PER_RANGE = 1024
 # A sum is cut at 2**62, which takes more than 2**41 rows of one key at this reach; see `margins`.
 MOST_STEPS = 2**21
 
@@ -42,8 +40,12 @@ class ValueBounds:
             made.append((column, exact[0], exact[1], exact[2] if len(exact) > 2 else None))
         return cls(tuple(made))
 
-    def grid(self, aggregate: Aggregate, slack: Fraction) -> Grid:
-        """The grid of the aggregate's column: with the declared step, or one that is fine beside the slack."""
+    def grid(self, aggregate: Aggregate) -> Grid:
+        """The grid of the aggregate's column: with the declared step, or the finest there can be.
+
+        Each row is rounded by up to half a step, and all rows of a key may be rounded the same way: a step that is fine
+        beside the slack is not fine beside a thousand rows. A finer one costs nothing.
+        """
         column = aggregate.column
         low, high, step = next(
             ((low, high, step) for name, low, high, step in self.declared if name == column), (None, None, None)
@@ -59,7 +61,7 @@ class ValueBounds:
             raise ParameterError(
                 f"The bounds of column {column!r} must rise: {parameters.short(low)} is above {parameters.short(high)}."
             )
-        return Grid(low, high, step if step is not None else _fine(low, high, slack))
+        return Grid(low, high, step if step is not None else _finest(low, high))
 
     def to_list(self) -> list[list[str | None]]:
         return [
@@ -82,11 +84,10 @@ def written(name: str, given: Any) -> Fraction:
     return Fraction(repr(float(given))) if isinstance(given, float) else exact
 
 
-def _fine(low: Fraction, high: Fraction, slack: Fraction) -> Fraction:
-    """A power of two: about 64 steps in the slack, and no more than `MOST_STEPS` up to the bounds."""
+def _finest(low: Fraction, high: Fraction) -> Fraction:
+    """The least power of two of which no more than `MOST_STEPS` reach to the bounds, or near it."""
     reach = max(abs(low), abs(high), Fraction(1, 2**256))
-    wanted = slack / STEPS_PER_SLACK if slack else (high - low or reach) / STEPS_PER_RANGE
-    step = Fraction(2) ** max(-256, min(_exponent(wanted), 500))
+    step = Fraction(2) ** _exponent(reach / MOST_STEPS)
     while reach > step * MOST_STEPS:
         step *= 2
     return step

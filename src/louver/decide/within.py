@@ -10,42 +10,47 @@ changes the probability of any outcome by a factor of at most exp(e); `payers` a
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from louver.decide import payers, words
+from louver.decide.cheaper import FACTORS, has_keys_in, least_length
 from louver.decide.decision import (
-    LARGEST_RATE_TRIED,
     check_public,
     error_rate,
+    fits,
+    from_plain,
+    least,
     one_or_several,
     short_rates,
     slack_of,
+    to_plain,
 )
 from louver.decide.margins import Margin, Term, plain
 from louver.decide.program import KeyLists, shared_filter, without
-from louver.decide.shown import plan_shown
+from louver.decide.shown import lines_as_html, plan_lines, plan_shown
 from louver.decide.touch import Touch, no_bound_needed, touch
 from louver.decide.values import ValueBounds
-from louver.errors import LouverError, ParameterError
+from louver.errors import ParameterError
 from louver.noise import Bits, discrete_laplace
 from louver.noise.enclosure import ln
 from louver.noise.laplace import LARGEST_RATE, SMALLEST_RATE
 from louver.parameters import Number
-from louver.privacy import Charge, Outcome, Scope, Unit, largest_total
-from louver.privacy.calibrate.certain import at_most, decay, dyadic_step, least, rounded_up, working_bits
+from louver.privacy import Between, Charge, Outcome, Scope, Unit
+from louver.privacy.calibrate.certain import at_most, decay, dyadic_step, rounded_up, working_bits
+from louver.privacy.calibrate.certain import least as least_count
 from louver.privacy.plan import registered
 from louver.question.nodes import Aggregate, Values
-from louver.question.plain import from_dict, to_dict
 from louver.source import filters
 from louver.source.domain import Domain
 from louver.source.measures import Bound, Keys, Reading, View
+
+PARTS = ("question", "domain", "unit", "miss_rate", "distance", "bound", "values")
 
 
 @lru_cache(maxsize=256)
@@ -66,7 +71,7 @@ def least_rate(distance: int, miss_rate: Fraction) -> Fraction:
 
         return at_most(beyond, miss_rate, working_bits(rate * miss_rate))
 
-    found = step * least(suffices, int(enough / step) + 1)
+    found = step * least_count(suffices, int(enough / step) + 1)
     if not SMALLEST_RATE <= found <= LARGEST_RATE:
         raise ParameterError(
             "There is no exact noise for such a distance; take one that is not so far, or not so near."
@@ -121,6 +126,8 @@ class Within:
         if len(listed) not in (1, len(question.aggregates)):
             raise ParameterError(
                 f"Give one distance for all, or one for each of the {len(question.aggregates)} aggregates."
+                if len(question.aggregates) > 1
+                else "Give one distance, for there is one aggregate."
             )
         exact = tuple(slack_of(each) for each in listed)
         for name, value in (
@@ -129,7 +136,7 @@ class Within:
             ("unit", unit),
             ("miss_rate", error_rate("miss_rate", miss_rate)),
             ("distance", exact),
-            ("bound", bound if unit.is_row or bound is not None else Bound()),
+            ("bound", bound),
             ("values", values if values is not None else ValueBounds()),
         ):
             object.__setattr__(self, name, value)
@@ -139,7 +146,8 @@ class Within:
     def _compile(self) -> None:
         asked = self.question.aggregates
         common = shared_filter(asked)
-        keys = KeyLists(self.domain, self.question.keys)
+        keys = KeyLists(self.domain, self.question.keys, common)
+        bound = self.bound if self.unit.is_row or self.bound is not None else Bound()
         distances = self.distance * (len(asked) if len(self.distance) == 1 else 1)
         wanted = []
         for aggregate, distance in zip(asked, distances, strict=True):
@@ -153,14 +161,14 @@ class Within:
                 without(aggregate.where, common),
                 aggregate.keys,
             )
-            measure, weight, step = plain(own, at, partial(self.values.grid, slack=distance))
+            measure, weight, step = plain(own, at, self.values.grid)
             margin = Margin((Term(measure, (1,)),), (0,), weight, step)
-            moved = touch(self.unit, self.bound, columns, keys.lists[0].columns, margin)
+            moved = touch(self.unit, bound, columns, keys.lists[0].columns, margin)
             box = filters.scope(aggregate.where) or Scope.everything()
             wanted.append(Wanted(aggregate, margin, at, box, moved, int(distance / step)))
         measures = tuple(dict.fromkeys(measure for each in wanted for measure in each.margin.measures))
         free = all(no_bound_needed(self.unit, each.margin, keys.lists[each.keys].columns) for each in wanted)
-        reading = Reading(tuple(keys.lists), measures, filters.both(common), None if free else self.bound)
+        reading = Reading(tuple(keys.lists), measures, filters.both(common), None if free else bound)
         object.__setattr__(self, "reading", reading)
         object.__setattr__(self, "wanted", tuple(wanted))
 
@@ -195,75 +203,65 @@ class Within:
 
     @property
     def promise(self) -> str:
-        said = []
-        for each in self.wanted:
-            near = words.number(each.distance * each.margin.step)
-            what = words.aggregate_phrase(each.aggregate)
-            said.append(f"Each {what} is within {near} of the truth, except in at most {words.cases(self.miss_rate)}.")
-        return " ".join([*said, *words.counted(self.reading.where, self.unit, self.reading.bound)])
+        said = [
+            f"{words.each_number(each.aggregate, each.margin.measures[0].where, self.question.keys)} is within "
+            f"{words.number(each.distance * each.margin.step)} of {self._truth(each)}, except in at most "
+            f"{words.cases(self.miss_rate)}."
+            for each in self.wanted
+        ]
+        return " ".join([*said, *words.counted(self.reading.where, self.unit, self.reading.bound, errors="errors")])
+
+    def _truth(self, each: Wanted) -> str:
+        """What a number is near to: where bounds can change it, not the number that SQL would give."""
+        grid, bound = each.margin.measures[0].grid, self.reading.bound
+        bounds = [] if grid is None else [f"values from {words.number(grid.low)} to {words.number(grid.high)}"]
+        if bound is not None:
+            rows = "one row" if bound.rows == 1 else f"{bound.rows:,} rows"
+            bounds.append(f"at most {rows} of each {self.unit}" + (" under each key" if bound.keys else ""))
+        return f"the bounded {words.aggregate_phrase(each.aggregate)} ({', '.join(bounds)})" if bounds else "the truth"
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        return ()
+        from louver.decide.cautions import of_numbers
+
+        return of_numbers(self)
 
     def __str__(self) -> str:
         return plan_shown(self)
 
+    def _repr_html_(self) -> str:
+        """For notebooks."""
+        return lines_as_html(plan_lines(self))
+
     def with_(self, **changed: Any) -> Self:
-        given = {
-            "question": self.question,
-            "domain": self.domain,
-            "unit": self.unit,
-            "miss_rate": self.miss_rate,
-            "distance": self.distance,
-            "bound": self.bound,
-            "values": self.values,
-        }
-        return type(self)(**{**given, **changed})
+        return type(self)(**{**self._given(), **changed})
+
+    def _given(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in PARTS}
 
     def cheaper(self, price: Fraction) -> tuple[str, ...]:
         """The smallest miss rate at this distance, and the smallest distance at this miss rate, that fit the price."""
         found = []
         rates = short_rates(above=self.miss_rate)
-        place = bisect_left(rates, True, key=lambda rate: self._fits(price, miss_rate=rate))
-        if place < len(rates) and rates[place] <= LARGEST_RATE_TRIED:
-            found.append(f"a miss rate of {float(rates[place]):.2g}")
+        if (rate := least(rates, lambda rate: fits(self, price, miss_rate=rate))) is not None:
+            found.append(f"a miss rate of {float(rate):.2g}")
         if len(set(self.distance)) == 1:
-            nearest = int(self.distance[0]) + 1
-            farther = range(nearest, nearest + 2**20)
-            place = bisect_left(farther, True, key=lambda far: self._fits(price, distance=(Fraction(far),)))
-            if place < len(farther):
-                found.append(f"a distance of {farther[place]}")
+            far = least_length(self.distance[0], lambda far: fits(self, price, distance=(far,)))
+            found += [] if far is None else [f"a distance of {words.number(far)}"]
+        else:
+            factor = least(
+                FACTORS, lambda factor: fits(self, price, distance=[each * factor for each in self.distance])
+            )
+            if factor is not None:
+                found.append(f"distances of {', '.join(words.number(each * factor) for each in self.distance)}")
         return tuple(found)
 
-    def _fits(self, price: Fraction, **changed: Any) -> bool:
-        try:
-            return largest_total(self.with_(**changed).worst).price <= price
-        except LouverError:
-            return False
+    def has_keys_in(self, column: str, moved: Between) -> bool:
+        return has_keys_in(self.domain, column, moved)
 
     def parameters(self) -> dict[str, Any]:
-        return {
-            "question": to_dict(self.question),
-            "domain": self.domain.to_dict(),
-            "unit": str(self.unit),
-            "miss_rate": str(self.miss_rate),
-            "distance": [str(each) for each in self.distance],
-            "bound": None if self.bound is None else [self.bound.rows, self.bound.keys],
-            "values": self.values.to_list(),
-        }
+        return to_plain(self._given())
 
     @classmethod
     def from_parameters(cls, plain: Mapping[str, Any]) -> Self:
-        try:
-            given = dict(plain)
-            given["question"] = from_dict(given["question"])
-            given["domain"] = Domain.from_dict(given["domain"])
-            given["unit"] = Unit.parse(given["unit"])
-            given["distance"] = tuple(Fraction(each) for each in given["distance"])
-            given["bound"] = None if given["bound"] is None else Bound(*given["bound"])
-            given["values"] = ValueBounds.from_list(given["values"])
-            given["miss_rate"] = Fraction(given["miss_rate"])
-            return cls(**given)
-        except (KeyError, TypeError, ValueError, ZeroDivisionError, OverflowError, AttributeError):
-            raise ParameterError("The stored plan's parameters are not complete; make it again.") from None
+        return from_plain(cls, plain, PARTS)

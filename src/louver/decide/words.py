@@ -1,4 +1,4 @@
-"""The promise in words that a works council can read, and what else a reader should know."""
+"""The promise in words that a works council can read."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from louver import parameters
 from louver.privacy import Unit
 from louver.question import nodes
+from louver.question.exact import decimal
 from louver.question.nodes import Aggregate, Comparison
 from louver.source import filters
 from louver.source.measures import Bound, KeyValue
@@ -16,18 +17,27 @@ from louver.source.measures import Bound, KeyValue
 if TYPE_CHECKING:
     from louver.decide.decision import Decision
 
+MOST_PARTS, LONGEST_FRACTION = 10**6, 40
+SMALL, MOST_DIGITS = 20, 6
+MOST_UNGROUPED = 9999  # years and numbers of rooms are read without commas
 _SIGNS = {">": "above", ">=": "at least", "<": "below", "<=": "at most"}
 
 
 def cases(rate: Fraction) -> str:
-    """A rate in words, rounded up where it takes more than six digits."""
-    shown = rate
-    if rate.denominator > 10**6:
-        size = 10**3
-        while rate * size < 100:
-            size *= 10
-        shown = Fraction((rate * size).__ceil__(), size)
-    return f"{shown.numerator:,} of {shown.denominator:,} cases"
+    """A rate in words, rounded up where it is neither one of so many nor a fraction of small numbers."""
+    if rate.numerator != 1 and rate.denominator > SMALL:
+        if rate >= Fraction(1, 100):
+            return f"{percent(rate)} of cases"
+        rate = Fraction(1, (1 / rate).__floor__())
+    return f"{rate.numerator:,} of {rate.denominator:,} cases"
+
+
+def percent(rate: Fraction) -> str:
+    """In percent with one decimal, rounded up; with more, where that would make it all."""
+    digits = 1
+    while rate < 1 and (rate * 100 * 10**digits).__ceil__() == 100 * 10**digits and digits < MOST_DIGITS:
+        digits += 1
+    return f"{float(Fraction((rate * 100 * 10**digits).__ceil__(), 10**digits)):.{digits}f}%"
 
 
 def promise(plan: Decision) -> str:
@@ -67,11 +77,11 @@ def _simple(one: str, comparison: Comparison, miss: Fraction, alarm: Fraction, s
 
 
 def slack_shown(slack: Fraction) -> str | None:
-    return None if not slack else parameters.short(slack)
+    return None if not slack else number(slack)
 
 
-def counted(where: filters.Filter, unit: Unit, bound: Bound | None) -> list[str]:
-    """What is counted, and of one unit at most how much."""
+def counted(where: filters.Filter, unit: Unit, bound: Bound | None, errors: str = "misses") -> list[str]:
+    """What is counted, and of one unit at most how much; `errors` are what the promise is about."""
     sentences = []
     if filters.conjuncts(where):
         sentences.append(f"Counted are rows where {phrase(where)}.")
@@ -80,38 +90,10 @@ def counted(where: filters.Filter, unit: Unit, bound: Bound | None) -> list[str]
         if bound.keys is None:
             sentences.append(f"Of {unit.protected()}, at most {rows} counted.")
         else:
-            keys = "one key" if bound.keys == 1 else f"{bound.keys:,} keys"
-            sentences.append(f"Of {unit.protected()}, at most {keys} and in each at most {rows} counted.")
-        sentences.append("What these bounds leave out is not seen, and misses caused by that are not covered.")
+            where_counted = "under one key" if bound.keys == 1 else f"under each of at most {bound.keys:,} keys"
+            sentences.append(f"Of {unit.protected()}, at most {rows} counted {where_counted}.")
+        sentences.append(f"What these bounds leave out is not seen, and {errors} caused by that are not covered.")
     return sentences
-
-
-def warnings(plan: Decision) -> tuple[str, ...]:
-    said = []
-    if any(_may_flag_empty(leaf) for leaf in plan.program.leaves if not leaf.margin.holds_when_empty):
-        said.append(
-            "A threshold is below the slack, so keys without any rows may be flagged; take less slack for them."
-        )
-    if any(leaf.margin.holds_when_empty for leaf in plan.program.leaves):
-        said.append("Keys without any rows meet a condition of this question, and may be flagged.")
-    clamped = sorted(
-        {
-            leaf.comparison.left.column or ""
-            for leaf in plan.program.leaves
-            if leaf.comparison.left.kind in (nodes.SUM, nodes.AVG)
-        }
-    )
-    if clamped:
-        said.append(
-            f"The promise is about values of {', '.join(clamped)} within their declared bounds; misses caused by "
-            "larger or smaller ones are not covered."
-        )
-    return tuple(said)
-
-
-def _may_flag_empty(leaf: Any) -> bool:
-    """Whether a key without rows is so near that false alarms there are not bounded."""
-    return any(-leaf.slack < offset <= 0 for offset in leaf.margin.offsets)
 
 
 def one_key(keys: tuple[str, ...]) -> str:
@@ -135,19 +117,25 @@ def _threshold(comparison: Comparison) -> str:
 
 
 def number(exact: Fraction) -> str:
-    """A number as a reader writes it: a decimal where it is one."""
-    if exact.denominator == 1:
-        return f"{exact.numerator:,}"
-    rest = exact.denominator
-    for prime in (2, 5):
-        while rest % prime == 0:
-            rest //= prime
-    return f"{float(exact):g}" if rest == 1 and exact.denominator < 10**6 else str(exact)
+    """A number as a reader writes it: a decimal with all its digits where it is one, else a fraction if it is short."""
+    written = decimal(exact) if exact.denominator < MOST_PARTS else None
+    if written is None:
+        return str(exact) if len(str(exact)) <= LONGEST_FRACTION else parameters.short(exact)
+    whole, point, part = written.partition(".")
+    return f"{'-' if whole.startswith('-') else ''}{abs(int(whole)):,}{point}{part}"
 
 
 def number_plain(exact: Fraction) -> int | float:
     """A released number for JSON; a multiple of a power of two is exact as a float."""
     return exact.numerator if exact.denominator == 1 else float(exact)
+
+
+def each_number(aggregate: Aggregate, where: filters.Filter, keys: tuple[str, ...]) -> str:
+    """What is released of one aggregate, with its own filter, and by which keys where that is not all of them."""
+    noun = aggregate_phrase(aggregate) + (f" where {phrase(where)}" if filters.conjuncts(where) else "")
+    if not aggregate.keys:
+        return f"The {noun} of all keys together" if keys else f"The {noun}"
+    return f"Each {noun}" + ("" if set(aggregate.keys) == set(keys) else f" per {' and '.join(aggregate.keys)}")
 
 
 def aggregate_phrase(aggregate: Aggregate) -> str:
@@ -168,9 +156,9 @@ def aggregate_phrase(aggregate: Aggregate) -> str:
 def phrase(where: filters.Filter) -> str:
     """A filter as words."""
     if isinstance(where, filters.Compare):
-        return f"{where.column} {where.sign} {value(where.value)}"
+        return f"{where.column} {where.sign} {_compared(where.value)}"
     if isinstance(where, filters.OneOf):
-        listed = [value(each) for each in where.values]
+        listed = [_compared(each) for each in where.values]
         return f"{where.column} is one of {', '.join(listed if len(listed) <= 6 else [*listed[:5], 'others'])}"
     if isinstance(where, filters.Missing):
         return f"{where.column} is missing"
@@ -179,6 +167,13 @@ def phrase(where: filters.Filter) -> str:
     join = " and " if isinstance(where, filters.Both) else " or "
     parts = [phrase(part) for part in where.parts]
     return join.join(f"({part})" if " or " in part else part for part in parts)
+
+
+def _compared(given: object) -> str:
+    """A value in a filter: large numbers are grouped, as those in thresholds are."""
+    if isinstance(given, int | Fraction) and abs(Fraction(given)) > MOST_UNGROUPED:
+        return number(Fraction(given))
+    return value(given)
 
 
 def value(given: object) -> str:

@@ -1,7 +1,8 @@
 """Where the promise holds for each key: the zones of an answer, ready to be drawn. Made from released facts only.
 
 For a comparison each key has three zones of its aggregate: beyond the threshold, where misses are rare; the slack,
-where either answer may come; and the rest, where false alarms are rare.
+where either answer may come; and the rest, where false alarms are rare. For classes each key has a zone for every
+class, the one that it was put in and others, with the slack of a threshold between two.
 """
 
 from __future__ import annotations
@@ -35,14 +36,29 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
+class Legend:
+    """What the kinds of zones mean, and what a mark beside a key does, if there are any."""
+
+    zones: tuple[tuple[str, str], ...]
+    mark: str | None = None
+
+
+OF_COMPARISONS = Legend(
+    ((FOUND, "beyond its threshold"), (FREE, "slack: either may happen"), (QUIET, "false alarms are rare")), "flagged"
+)
+OF_CLASSES = Legend(((FOUND, "the class it was put in"), (FREE, "slack: either class"), (QUIET, "other classes")))
+
+
+@dataclass(frozen=True, slots=True)
 class Panel:
-    """The rows of one comparison or aggregate, on one axis."""
+    """The rows of one comparison or aggregate, on one axis; released numbers need no legend."""
 
     title: str
     low: float
     high: float
     rows: tuple[Row, ...]
     left_out: int
+    legend: Legend | None = None
 
 
 def panels(plan: Any, answer: Mapping[str, Any]) -> list[Panel]:
@@ -54,7 +70,7 @@ def panels(plan: Any, answer: Mapping[str, Any]) -> list[Panel]:
         lowest = plan.classes.names[0]
         labels = [f"{label(key)}: {name}" for key, name in zip(keys, answer["classes"], strict=True)]
         chosen = _chosen([name != lowest for name in answer["classes"]])
-        return [_bands(plan, labels, [name != lowest for name in answer["classes"]], chosen)]
+        return [_bands(plan, labels, [plan.classes.names.index(name) for name in answer["classes"]], chosen)]
     flagged = {_hashable(key) for key in answer["flagged"]}
     marked = [_hashable(words.plain_key(key)) in flagged for key in keys]
     chosen = _chosen(marked)
@@ -77,10 +93,10 @@ def _comparison(plan: Any, leaf: Leaf, marked: Sequence[bool], chosen: Sequence[
         spans = ((low, start), (start, end), (end, high))
         zones = tuple((*span, kind) for span, kind in zip(spans, kinds, strict=True) if span[0] < span[1])
         rows.append(Row(label(plan.program.keys.values[at]), marked[at], zones))
-    return Panel(title, low, high, tuple(rows), len(marked) - len(chosen))
+    return Panel(title, low, high, tuple(rows), len(marked) - len(chosen), OF_COMPARISONS)
 
 
-def _bands(plan: Bands, labels: Sequence[str], marked: Sequence[bool], chosen: Sequence[int]) -> Panel:
+def _bands(plan: Bands, labels: Sequence[str], classes: Sequence[int], chosen: Sequence[int]) -> Panel:
     cuts = [_thresholds(plan, leaf)[0] for leaf in plan.program.leaves]
     slack = float(min(leaf.slack * leaf.margin.step for leaf in plan.program.leaves))
     low, high = _ends([cut[at] for cut in cuts for at in chosen], slack)
@@ -88,13 +104,15 @@ def _bands(plan: Bands, labels: Sequence[str], marked: Sequence[bool], chosen: S
     for at in chosen:
         zones: list[tuple[float, float, str]] = []
         start = low
-        for cut in cuts:
-            zones += [(start, cut[at] - slack, QUIET), (cut[at] - slack, cut[at], FREE)]
+        kinds = [FOUND if number == classes[at] else QUIET for number in range(len(cuts) + 1)]
+        for cut, kind in zip(cuts, kinds, strict=False):
+            near = max(start, cut[at] - slack)
+            zones += [(start, near, kind), (near, cut[at], FREE)]
             start = cut[at]
-        shown = tuple(zone for zone in [*zones, (start, high, FOUND)] if zone[0] < zone[1])
-        rows.append(Row(labels[at], marked[at], shown))
+        shown = tuple(zone for zone in [*zones, (start, high, kinds[-1])] if zone[0] < zone[1])
+        rows.append(Row(labels[at], marked=False, zones=shown))
     title = f"{words.aggregate_phrase(plan.classes.aggregate)}: {', '.join(plan.classes.names)}"
-    return Panel(title, low, high, tuple(rows), len(labels) - len(chosen))
+    return Panel(title, low, high, tuple(rows), len(labels) - len(chosen), OF_CLASSES)
 
 
 def _numbers(plan: Within, values: Sequence[float], at: int) -> Panel:

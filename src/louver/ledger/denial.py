@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from fractions import Fraction
@@ -15,6 +15,7 @@ from louver.ledger.envelope import Envelope
 from louver.ledger.model import Cap
 from louver.ledger.totals import Total
 from louver.privacy.plan import Plan
+from louver.privacy.predicatewise import largest_total
 from louver.privacy.ranges import Between
 from louver.privacy.scope import Scope
 
@@ -55,21 +56,36 @@ def refusal(shortage: Shortage, plan: Plan, renewal: str | None) -> BudgetError:
     return error
 
 
-def renewal(envelope: Envelope, caps: Sequence[Cap], shortage: Shortage, new: Sequence[Total]) -> str | None:
-    """From when on the whole request would fit, moved along the first interval column of the scope where it fails."""
+def renewal(
+    envelope: Envelope, caps: Sequence[Cap], shortage: Shortage, new: Sequence[Total], plan: Plan
+) -> str | None:
+    """From when on the whole request would fit, moved along the first interval column of the scope where it fails.
+
+    A plan with a domain says where that has keys, by `has_keys_in`.
+    """
     for column, kept in shortage.scope.ranges:
         if isinstance(kept, Between) and kept.start is not None and kept.end is not None:
-            return _renewal(envelope, caps, shortage, new, column, kept)
+            return _renewal(envelope, caps, shortage, new, column, kept, getattr(plan, "has_keys_in", None))
     return None
 
 
 def _renewal(
-    envelope: Envelope, caps: Sequence[Cap], shortage: Shortage, new: Sequence[Total], column: str, kept: Between
+    envelope: Envelope,
+    caps: Sequence[Cap],
+    shortage: Shortage,
+    new: Sequence[Total],
+    column: str,
+    kept: Between,
+    has_keys: Callable[[str, Between], bool] | None,
 ) -> str | None:
+    first: Any = kept.start
     start: Any = kept.end
+    length = start - first
     for _ in range(MOST_TRIES):
         try:
-            moved = [replace(total, scope=_moved(total.scope, column, start - kept.start)) for total in new]
+            if has_keys is not None and not has_keys(column, Between(start, start + length)):
+                return None
+            moved = [replace(total, scope=_moved(total.scope, column, start - first)) for total in new]
         except (OverflowError, TypeError, ParameterError):
             return None
         if admit(envelope, caps, moved, shortage.audience).shortage is None:
@@ -104,9 +120,8 @@ def _from(column: str, start: int | datetime) -> str:
 def _cheaper(shortage: Shortage, plan: Plan, left: Fraction) -> list[str]:
     if shortage.what == "delta" or left <= 0:
         return []
-    largest = max(charge.price for charge in plan.worst)
     # Where several of the plan's charges meet, each must shrink by the same share.
-    return list(plan.cheaper(largest * left / shortage.requested))
+    return list(plan.cheaper(largest_total(plan.worst).price * left / shortage.requested))
 
 
 def up(number: Fraction) -> str:

@@ -37,6 +37,10 @@ class Envelope:
         self._columns = {str(name): str(kind) for name, kind in connection.rows("SELECT name, kind FROM columns")}
         self._axes = {str(axis): int(exponent) for axis, exponent in connection.rows("SELECT axis, exponent FROM axes")}
 
+    def columns(self) -> dict[str, str]:
+        """The columns that scopes speak of, each with its kind of values."""
+        return dict(self._columns)
+
     def check_columns(self, scopes: Iterable[Scope]) -> None:
         """One column has one kind of values for good: the index compares values of one kind only."""
         kinds = dict(self._columns)

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from louver import parameters
-from louver.errors import LedgerError, ParameterError
+from louver.errors import BudgetError, LedgerError, ParameterError
 from louver.ledger import denial, schema
 from louver.ledger.admit import Shortage, admit
 from louver.ledger.book import (
@@ -193,8 +193,18 @@ class Ledger:
                 entry = book.append(DENIED, who, body)
         self._keys.see(entry.number, entry.link)
         if shortage is not None:
-            raise denial.refusal(shortage, plan, self._renewal(shortage, charges))
+            raise denial.refusal(shortage, plan, self._renewal(shortage, charges, plan))
         return reservation_of(entry, None, fresh=True, charges=charges)
+
+    def refusal(self, plan: Plan, *, audience: str | None = None) -> BudgetError | None:
+        """What `reserve` would raise for want of budget, or None. Nothing is written down."""
+        charges = requested(plan, self.unit, audience, None)["worst"]
+        whose = audience or EVERYBODY
+        with self._reading() as connection:
+            book = Book(connection, self._key)
+            check_audience(audience, book.audiences())
+            shortage = admit(Envelope(connection), book.caps(), totals_of(charges, whose), whose).shortage
+        return None if shortage is None else denial.refusal(shortage, plan, self._renewal(shortage, charges, plan))
 
     def settle(
         self, reservation: Reservation | int, charges: Iterable[Charge] | None = None, release: Any = None
@@ -287,6 +297,11 @@ class Ledger:
         """Every kind of prices that was ever charged; "pure" stands for approximate ones too."""
         with self._reading() as connection:
             return sorted(Envelope(connection).families())
+
+    def columns(self) -> dict[str, str]:
+        """The columns that charges and caps speak of, each with its kind of values."""
+        with self._reading() as connection:
+            return Envelope(connection).columns()
 
     @property
     def caps(self) -> list[Cap]:
@@ -454,11 +469,11 @@ class Ledger:
             )
         return stored
 
-    def _renewal(self, shortage: Shortage, charges: Sequence[Charge]) -> str | None:
+    def _renewal(self, shortage: Shortage, charges: Sequence[Charge], plan: Plan) -> str | None:
         audience = shortage.audience
         with self._reading() as connection:
             caps = Book(connection, self._key).caps()
-            return denial.renewal(Envelope(connection), caps, shortage, totals_of(charges, audience))
+            return denial.renewal(Envelope(connection), caps, shortage, totals_of(charges, audience), plan)
 
 
 def _lowered(stored: Reservation, given: list[Charge]) -> list[Any]:

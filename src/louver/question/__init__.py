@@ -8,9 +8,9 @@ from __future__ import annotations
 # What `to_python` writes evaluates in this namespace, so it holds the names of exact numbers and times as well.
 from datetime import UTC, date, datetime
 from fractions import Fraction
-from importlib import import_module
 from typing import TYPE_CHECKING
 
+from louver.lazy import lazily
 from louver.question.expressions import (
     avg,
     col,
@@ -59,14 +59,7 @@ __all__ = [
     "to_sql",
     "values",
 ]
-_LAZY = {"from_sql": "louver.question.sql", "to_sql": "louver.question.write_sql"}
-
-
-def __getattr__(name: str) -> object:
-    if name in _LAZY:
-        found = globals()[name] = getattr(import_module(_LAZY[name]), name)
-        return found
-    raise AttributeError(f"module 'louver.question' has no attribute {name!r}")
+__getattr__ = lazily("louver.question", {"from_sql": "sql", "to_sql": "write_sql"})
 
 
 def __dir__() -> list[str]:

@@ -23,8 +23,8 @@ from louver.question.nodes import (
     Threshold,
     Values,
 )
-from louver.question.times import check_values
 from louver.source import filters
+from louver.source.derived import check_values
 from louver.source.filters import EVERY_ROW, Both, Compare, Either, Filter, Missing, OneOf
 
 DEEPEST = 16
@@ -50,6 +50,11 @@ def check(question: object) -> None:
             raise ParameterError("A question for values needs at least one aggregate.")
         for aggregate in question.aggregates:
             _aggregate(aggregate, question, DEEPEST)
+        if question.names and len(question.names) != len(question.aggregates):
+            raise ParameterError("Give each of the values a name or None, or give no names.")
+        for called in question.names:
+            if called is not None:
+                column_name(called)
     else:
         _classes(question)
 
@@ -86,6 +91,8 @@ def _classes(question: Classes) -> None:
         raise ParameterError("Classes need at least one cut, and one name more than there are cuts.")
     for name in names:
         check_text("The name of a class", name)
+    if question.name is not None:
+        column_name(question.name)
     if len(set(names)) < len(names):
         raise ParameterError("Each class needs a name of its own.")
     for cut in cuts:

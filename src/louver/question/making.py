@@ -32,10 +32,13 @@ def values(
     keys: Iterable[str] | None = None,
     table: str | None = None,
     domain: str | None = None,
+    names: Iterable[str | None] = (),
 ) -> Values:
-    """The aggregates of each key themselves."""
+    """The aggregates of each key themselves; `names` are what the answer calls them."""
     listed = tuple(_aggregate(each) for each in given)
-    return cast(Values, normal(Values(listed, _keys(keys, list(listed)), table, domain)))
+    if isinstance(names, str) or not isinstance(names, Iterable):
+        raise ParameterError("The names of values are given as a list.")
+    return cast(Values, normal(Values(listed, _keys(keys, list(listed)), table, domain, tuple(names))))
 
 
 def classes(
@@ -46,14 +49,18 @@ def classes(
     keys: Iterable[str] | None = None,
     table: str | None = None,
     domain: str | None = None,
+    name: str | None = None,
 ) -> Classes:
-    """Which class each key is in: the first up to and with the first cut, the second above it, and so on."""
+    """Which class each key is in: the first up to and with the first cut, the second above it, and so on.
+
+    `name` is what the answer calls the column of classes.
+    """
     node = _aggregate(aggregate)
     for what, given in (("cuts", cuts), ("names", names)):
         if isinstance(given, str) or not isinstance(given, Iterable):
             raise ParameterError(f"The {what} of classes are given as a list.")
     limits = tuple(threshold(linear_of(cut)) for cut in cuts)
-    return cast(Classes, normal(Classes(node, limits, tuple(names), _keys(keys, [node]), table, domain)))
+    return cast(Classes, normal(Classes(node, limits, tuple(names), _keys(keys, [node]), table, domain, name)))
 
 
 def _keys(given: Iterable[str] | None, listed: list[Aggregate]) -> tuple[str, ...]:

@@ -91,17 +91,24 @@ class Flag:
 
 @dataclass(frozen=True, slots=True)
 class Values:
-    """The aggregates of each key, each within a stated distance with a stated probability."""
+    """The aggregates of each key, each within a stated distance with a stated probability.
+
+    `names` are what the aggregates are called, None where the question does not say; or empty, where it never does.
+    """
 
     aggregates: tuple[Aggregate, ...]
     keys: tuple[str, ...]
     table: str | None = None
     domain: str | None = None
+    names: tuple[str | None, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Classes:
-    """Which band each key's aggregate is in: names[0] up to and with cuts[0], names[1] above it, and so on."""
+    """Which band each key's aggregate is in: names[0] up to and with cuts[0], names[1] above it, and so on.
+
+    `name` is what the column of classes is called, if the question says so.
+    """
 
     aggregate: Aggregate
     cuts: tuple[Threshold, ...]
@@ -109,3 +116,4 @@ class Classes:
     keys: tuple[str, ...]
     table: str | None = None
     domain: str | None = None
+    name: str | None = None

@@ -39,9 +39,14 @@ def to_dict(question: Question) -> Plain:
     if isinstance(asked, Flag):
         return {"flag": _condition(asked.condition), **plain}
     if isinstance(asked, Values):
-        return {"values": [_aggregate(each) for each in asked.aggregates], **plain}
-    cuts = [_threshold(cut) for cut in asked.cuts]
-    return {"classes": {"of": _aggregate(asked.aggregate), "cuts": cuts, "names": list(asked.names)}, **plain}
+        named = {"named": list(asked.names)} if asked.names else {}
+        return {"values": [_aggregate(each) for each in asked.aggregates], **named, **plain}
+    classes: Plain = {
+        "of": _aggregate(asked.aggregate),
+        "cuts": [_threshold(cut) for cut in asked.cuts],
+        "names": list(asked.names),
+    }
+    return {"classes": classes if asked.name is None else {**classes, "name": asked.name}, **plain}
 
 
 def from_dict(plain: object) -> Question:
@@ -61,11 +66,14 @@ def _question(plain: object) -> Question:
     match given:
         case {"flag": condition, **rest} if not rest:
             return Flag(_condition_from(condition), keys, table, domain)
-        case {"values": aggregates, **rest} if not rest:
-            return Values(tuple(_listed(aggregates, _aggregate_from)), keys, table, domain)
-        case {"classes": {"of": aggregate, "cuts": cuts, "names": names, **more}, **rest} if not rest and not more:
+        case {"values": aggregates, **rest} if rest.keys() <= {"named"}:
+            called = tuple(None if name is None else _text(name) for name in rest.get("named", ()))
+            return Values(tuple(_listed(aggregates, _aggregate_from)), keys, table, domain, called)
+        case {"classes": {"of": aggregate, "cuts": cuts, "names": names, **more}, **rest} if not rest:
             limits, named = tuple(_listed(cuts, _threshold_from)), tuple(_listed(names, _text))
-            return Classes(_aggregate_from(aggregate), limits, named, keys, table, domain)
+            name = _text(more.pop("name")) if "name" in more else None
+            if not more:
+                return Classes(_aggregate_from(aggregate), limits, named, keys, table, domain, name)
     raise ParameterError(_INCOMPLETE)
 
 

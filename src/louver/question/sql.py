@@ -11,8 +11,8 @@ from typing import NamedTuple, cast
 from sqlglot import exp
 
 from louver.question.checks import check, check_text
-from louver.question.nodes import All, Any, Classes, Comparison, Flag, Question, Threshold, Values
-from louver.question.normal import normal
+from louver.question.nodes import Aggregate, All, Any, Classes, Comparison, Flag, Question, Threshold, Values
+from louver.question.normal import normal, shared_parts
 from louver.question.refusal import SHAPE, QuestionError
 from louver.question.sql_aggregates import Grouped
 from louver.question.sql_conditions import comparison, condition
@@ -20,7 +20,7 @@ from louver.question.sql_filters import SIGNS, row_filter
 from louver.question.sql_names import Names, names_of
 from louver.question.sql_text import Text, parsed
 from louver.question.sql_tree import only, outside_aggregates, unwrapped
-from louver.source.filters import EVERY_ROW
+from louver.source.filters import EVERY_ROW, Missing, Not, columns, conjuncts
 
 
 def from_sql(sql: str, *, dialect: str = "duckdb") -> Question:
@@ -89,8 +89,26 @@ def _selected(text: Text, select: exp.Select) -> _Asked:
     having = select.args.get("having")
     if having is not None:
         listed = _listed(grouped, select)
-        return _Asked(Flag(condition(grouped, having.this), grouped.keys, names.table, names.domain), listed)
-    return _Asked(_released(grouped, select))
+        asked = _Asked(Flag(condition(grouped, having.this), grouped.keys, names.table, names.domain), listed)
+    else:
+        asked = _Asked(_released(grouped, select))
+    _check_filters(grouped, asked.question, select)
+    return asked
+
+
+def _check_filters(grouped: Grouped, asked: Question, select: exp.Select) -> None:
+    """Refuses FILTER on keys where it would be taken for WHERE: that leaves keys out, and FILTER only empties them."""
+    for part in shared_parts(asked):
+        if part in conjuncts(grouped.where) or part == Not(Missing(next(columns(part)))):
+            continue
+        key = next((column for column in columns(part) if column in asked.keys), None)
+        if key is not None:
+            raise grouped.names.text.refusal(
+                f"A condition on the key {key!r} goes to WHERE, which leaves the other keys out of the answer.",
+                select.find(exp.Filter),
+                select.find(exp.CountIf, exp.Case),
+                select.args.get("having"),
+            )
 
 
 def _keys(names: Names, select: exp.Select) -> tuple[str, ...]:
@@ -206,27 +224,30 @@ def _key(grouped: Grouped, node: exp.Expr) -> str:
 def _released(grouped: Grouped, select: exp.Select) -> Values | Classes:
     """Without HAVING, the aggregates are asked for, or the classes they are in."""
     names, text = grouped.names, grouped.names.text
-    aggregates, cases = [], []
+    aggregates: list[Aggregate] = []
+    called: list[str | None] = []
+    cases: list[tuple[exp.Case, str | None]] = []
     for item in select.expressions:
         node = unwrapped(item.unalias())
         if grouped.public_column(node) is not None or _is_public(grouped, node):
             continue
         if isinstance(node, exp.Case) and node.find(exp.AggFunc) is not None:
-            cases.append(node)
+            cases.append((node, item.alias or None))
         elif (aggregate := grouped.aggregate(node)) is not None:
             aggregates.append(aggregate)
+            called.append(item.alias or None)
         else:
             _key(grouped, node)
     if cases and (aggregates or len(cases) > 1):
-        raise text.refusal("Classes are asked for by themselves: the keys and one CASE.", cases[-1])
+        raise text.refusal("Classes are asked for by themselves: the keys and one CASE.", cases[-1][0])
     if cases:
-        return _classes(grouped, cases[0])
+        return _classes(grouped, *cases[0])
     if not aggregates:
         raise text.refusal("HAVING is missing: say which keys to flag, as in HAVING count(*) > 100.", "SELECT")
-    return Values(tuple(aggregates), grouped.keys, names.table, names.domain)
+    return Values(tuple(aggregates), grouped.keys, names.table, names.domain, tuple(called) if any(called) else ())
 
 
-def _classes(grouped: Grouped, case: exp.Case) -> Classes:
+def _classes(grouped: Grouped, case: exp.Case, name: str | None) -> Classes:
     """CASE WHEN count(*) > high THEN ... WHEN count(*) > low THEN ... ELSE ... END, or from below with <=."""
     names, text = grouped.names, grouped.names.text
     only(text, case, "ifs", "default")
@@ -242,7 +263,7 @@ def _classes(grouped: Grouped, case: exp.Case) -> Classes:
     if signs == {">"}:
         cuts.reverse()
         named.reverse()
-    made = Classes(steps[0][0].left, tuple(cuts), tuple(named), grouped.keys, names.table, names.domain)
+    made = Classes(steps[0][0].left, tuple(cuts), tuple(named), grouped.keys, names.table, names.domain, name)
     with text.at(case):
         check(made)
     return made

@@ -13,6 +13,7 @@ from louver.question.sql_aggregates import Grouped
 from louver.question.sql_filters import SIGNS
 from louver.question.sql_numbers import reckoned
 from louver.question.sql_tree import is_called, only, operands, unwrapped
+from louver.source.names import instead_of
 
 _LEAVES = "Aggregates are compared with thresholds: =, <>, <, <=, >, >=, BETWEEN, IN, joined by AND, OR, NOT."
 
@@ -56,7 +57,7 @@ def _term(grouped: Grouped, given: exp.Expr) -> Linear:
     names = grouped.names
     node = names.unaliased(given)
     if isinstance(node, exp.Column):
-        names.of_domain(node)
+        _check_qualified(grouped, node)
         if isinstance(node.this, exp.Identifier):
             return Linear(columns={node.name: Fraction(1)})
     elif node is not given:
@@ -77,6 +78,18 @@ def _term(grouped: Grouped, given: exp.Expr) -> Linear:
         "A comparison is made of aggregates, columns of the domain and numbers, with +, -, and * or / by a number.",
         node,
     )
+
+
+def _check_qualified(grouped: Grouped, column: exp.Column) -> None:
+    """Refuses a column of a table that is not in FROM: beside an aggregate it is most likely the domain's."""
+    names, table = grouped.names, column.text("table")
+    if names.domain is None and table and table.lower() != names.table_called and grouped.keys:
+        raise names.text.refusal(
+            f"There is no table {table!r} in FROM{instead_of(table, [names.table_called])}; for a column of the domain "
+            f"write JOIN {table} USING ({', '.join(grouped.keys)}), or {column.name} alone.",
+            column,
+        )
+    names.of_domain(column)
 
 
 def _with_slack(grouped: Grouped, node: exp.Expr) -> Comparison:

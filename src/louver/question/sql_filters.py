@@ -6,14 +6,13 @@ from datetime import date, datetime
 
 from sqlglot import exp
 
-from louver.question import times
 from louver.question.checks import check_filter
 from louver.question.exact import row_value
 from louver.question.linear import FLIPPED, Linear
 from louver.question.sql_names import Names
 from louver.question.sql_numbers import reckoned
 from louver.question.sql_tree import only, operands, unwrapped
-from louver.source.derived import DAY, SLOT
+from louver.source.derived import DAY, SLOT, spelled
 from louver.source.filters import EVERY_ROW, Both, Compare, Either, Filter, Missing, Not, OneOf, Value
 
 SIGNS: dict[type[exp.Expr], str] = {
@@ -32,6 +31,9 @@ _TIMES = {
     exp.DType.TIMESTAMPNTZ,
     exp.DType.DATETIME,
 }
+
+_CLOCKS = (exp.CurrentDate, exp.CurrentTimestamp, exp.Localtimestamp, exp.Interval)
+_CLOCK_NAMES = {"now", "today", "getdate", "get_current_timestamp"}
 
 
 def row_filter(names: Names, given: exp.Expr) -> Filter:
@@ -101,7 +103,7 @@ def _value(names: Names, column: str, given: exp.Expr) -> Value:
     node = unwrapped(given)
     text = _text(node)
     if text is not None:
-        derived = times.parse(column)
+        derived = spelled(column)
         if derived is not None and derived.part in (DAY, SLOT):
             return _time(names, node, text, is_day=derived.part == DAY)
         return row_value(column, text)
@@ -121,9 +123,23 @@ def _value(names: Names, column: str, given: exp.Expr) -> Value:
 
 
 def _no_number(names: Names, node: exp.Expr) -> Linear:
+    if _is_reckoned_time(node):
+        raise names.text.refusal(
+            "Times are written out, like DATE '2026-01-31' or TIMESTAMP '2026-01-31 09:00:00': which budget pays "
+            "follows from them, so they cannot be reckoned from now or from an interval.",
+            node,
+        )
     raise names.text.refusal(
         "Columns of rows are compared with a text, a number, TRUE or FALSE, a DATE '2026-01-31' or a TIMESTAMP.", node
     )
+
+
+def _is_reckoned_time(node: exp.Expr) -> bool:
+    """Whether this is the current time, an interval, or something made of a time."""
+    if isinstance(node, exp.Cast | exp.TryCast) and node.to.this in _DAYS | _TIMES:
+        return True
+    calls = node.find_all(exp.Anonymous)
+    return node.find(*_CLOCKS) is not None or any(call.name.lower() in _CLOCK_NAMES for call in calls)
 
 
 def _text(node: exp.Expr) -> str | None:

@@ -78,7 +78,7 @@ def names_of(text: Text, select: exp.Select) -> Names:
     aliases = {
         item.alias.lower(): item.this
         for item in select.expressions
-        if isinstance(item, exp.Alias) and not (isinstance(item.this, exp.Column) and item.this.name == item.alias)
+        if isinstance(item, exp.Alias) and not _names_itself(item) and not _names_classes(item)
     }
     source = select.args.get("from_")
     if source is None:
@@ -98,6 +98,15 @@ def names_of(text: Text, select: exp.Select) -> Names:
         )
     joined = _joined_by(text, joins[0], called, domain_called)
     return Names(text, table, domain, called, domain_called, joined, aliases)
+
+
+def _names_itself(item: exp.Alias) -> bool:
+    return isinstance(item.this, exp.Column) and item.this.name == item.alias
+
+
+def _names_classes(item: exp.Alias) -> bool:
+    """Whether it is the name of classes, which only the answer uses: the same name elsewhere is a column."""
+    return isinstance(item.this, exp.Case) and item.this.find(exp.AggFunc) is not None
 
 
 def _table(text: Text, table: exp.Expr) -> tuple[str, str]:

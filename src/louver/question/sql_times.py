@@ -13,8 +13,7 @@ from sqlglot import exp
 
 from louver.question.sql_text import Text
 from louver.question.sql_tree import is_called, only, unwrapped
-from louver.question.times import check_slot
-from louver.source.derived import DAY, HOUR, MONTH, SLOT, WEEKDAY
+from louver.source.derived import DAY, HOUR, MONTH, SLOT, WEEKDAY, check_slot
 
 _MINUTES = {"minute": 1, "min": 1, "hour": 60, "day": 24 * 60}
 _INTERVAL = re.compile(r"(\d{1,4}) ?([a-z]+?)s?")

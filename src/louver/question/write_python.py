@@ -7,7 +7,18 @@ from datetime import date, datetime
 from fractions import Fraction
 
 from louver.question import nodes
-from louver.question.nodes import Against, Aggregate, All, Comparison, Condition, Flag, Question, Threshold, Values
+from louver.question.nodes import (
+    Against,
+    Aggregate,
+    All,
+    Classes,
+    Comparison,
+    Condition,
+    Flag,
+    Question,
+    Threshold,
+    Values,
+)
 from louver.question.normal import aggregates, normal, union_of_keys
 from louver.source import filters
 from louver.source.filters import EVERY_ROW, Compare, Filter, Missing, OneOf, Value
@@ -33,6 +44,10 @@ def to_python(question: Question) -> str:
         arguments.append(f"table={quoted(asked.table)}")
     if asked.domain is not None:
         arguments.append(f"domain={quoted(asked.domain)}")
+    if isinstance(asked, Values) and asked.names:
+        arguments.append(f"names=[{', '.join('None' if each is None else quoted(each) for each in asked.names)}]")
+    if isinstance(asked, Classes) and asked.name is not None:
+        arguments.append(f"name={quoted(asked.name)}")
     return f"{name}({', '.join(arguments)})"
 
 

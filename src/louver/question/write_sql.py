@@ -17,7 +17,7 @@ from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import ErrorLevel
 from sqlglot.tokenizer_core import TokenType
 
-from louver.question import nodes, times
+from louver.question import nodes
 from louver.question.exact import decimal
 from louver.question.nodes import (
     Against,
@@ -36,7 +36,7 @@ from louver.question.sql_filters import SIGNS
 from louver.question.sql_names import ASKED_TABLE
 from louver.question.sql_text import dialect_named
 from louver.source import filters
-from louver.source.derived import DAY, HOUR, MONTH, SLOT, WEEKDAY
+from louver.source.derived import DAY, HOUR, MONTH, SLOT, WEEKDAY, spelled
 from louver.source.filters import Compare, Filter, Missing, OneOf, Value, conjuncts
 
 _NODES = {sign: node for node, sign in SIGNS.items()}
@@ -50,6 +50,11 @@ def to_sql(question: Question, dialect: str = "duckdb") -> str:
     return _Writer(asked, dialect_named(dialect)).statement().sql(dialect, unsupported_level=ErrorLevel.IGNORE)
 
 
+def filter_to_sql(given: Filter, dialect: str = "duckdb") -> str:
+    """A condition on rows as it stands in WHERE."""
+    return _Writer(Values((), ()), dialect_named(dialect)).filter(given).sql(dialect)
+
+
 @dataclass(frozen=True)
 class _Writer:
     question: Question
@@ -61,7 +66,9 @@ class _Writer:
         keys = [self.column(key) for key in asked.keys]
         items: list[exp.Expr] = list(keys)
         if isinstance(asked, Values):
-            items += [self.aggregate(each, shared) for each in asked.aggregates]
+            names = asked.names or (None,) * len(asked.aggregates)
+            for each, name in zip(asked.aggregates, names, strict=True):
+                items.append(self.aliased(self.aggregate(each, shared), name))
         elif isinstance(asked, Classes):
             items.append(self.case(asked, shared))
         select = exp.Select(expressions=items or [exp.Literal.number(1)], from_=exp.From(this=self.table()))
@@ -120,7 +127,7 @@ class _Writer:
 
     def column(self, name: str) -> exp.Expr:
         """A column of the rows; one that is derived from a time as the expression for it."""
-        derived = times.parse(name)
+        derived = spelled(name)
         if derived is None:
             return self.plain(name)
         column = self.plain(derived.column)
@@ -199,7 +206,11 @@ class _Writer:
             )
             for cut, name in steps
         ]
-        return exp.Case(ifs=ifs, default=exp.Literal.string(given.names[0]))
+        made = exp.Case(ifs=ifs, default=exp.Literal.string(given.names[0]))
+        return self.aliased(made, given.name)
+
+    def aliased(self, made: exp.Expr, name: str | None) -> exp.Expr:
+        return made if name is None else exp.Alias(this=made, alias=self.identifier(name))
 
     def filter(self, given: Filter) -> exp.Expr:
         if isinstance(given, Compare):

@@ -13,7 +13,7 @@ from difflib import get_close_matches
 from sqlglot import exp
 
 from louver.errors import DataError, ParameterError
-from louver.source import derived
+from louver.source import derived, spelling
 from louver.source.derived import Derived
 from louver.source.dialects import DAY, REAL, TEXT, TIME, TRUTH, WHOLE, Dialect
 
@@ -28,6 +28,7 @@ _HOLDS = {
     DAY: "days",
     TIME: "times",
 }
+_WORDS = {WHOLE: spelling.NUMBER, REAL: spelling.NUMBER, TRUTH: spelling.TRUTH, DAY: spelling.DAY, TIME: spelling.TIME}
 _TRUE, _FALSE = ("true", "True", "TRUE", "t"), ("false", "False", "FALSE", "f")
 
 
@@ -95,10 +96,15 @@ class Column:
         near = exp.Case(ifs=[exp.If(this=_within(self.value(), 2**52), true=exp.Floor(this=self.value()))])
         return self.dialect.cast(self.dialect.cast(exp.func("COALESCE", near, exp.convert(0)), WHOLE), TEXT)
 
-    def refused(self, wanted: str) -> ParameterError:
+    def refused(self, wanted: str, instead: str = "") -> ParameterError:
         return ParameterError(
-            f"Column {self.name!r} holds {_HOLDS[self.kind]}, so it cannot be compared with {wanted}."
+            f"Column {self.name!r} holds {_HOLDS[self.kind]}, so it cannot be compared with {wanted}{instead}."
         )
+
+    def must_be_text(self, wanted: str, text: str) -> None:
+        """Refuses a text in a filter where the schema says that there is none, and says what to write for it."""
+        if not self.is_text:
+            raise self.refused(wanted, f"; write {spelling.to_write(text, _WORDS[self.kind])}")
 
     def must_be_added_up(self) -> None:
         """Refuses what a schema says is no number; whether a text of an untyped file is one, its rows say."""

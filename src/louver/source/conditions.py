@@ -1,7 +1,7 @@
 """Filters as conditions of a query, and values of a question as values of a column.
 
-A text that is compared with a number, a day or a truth value is taken for the one that is written so, and only so: `05`
-is not 5. So no two texts stand for one value, as scopes assume.
+A text among the keys of a column of numbers, days or truth values is taken for the one that is written so, and only so:
+`05` is not 5. So no two texts stand for one value, as scopes assume. A filter compares such a column with its own kind.
 """
 
 from __future__ import annotations
@@ -47,7 +47,11 @@ def condition(given: Filter, find: Callable[[str], Column]) -> exp.Expr:
     if isinstance(given, Missing):
         return exp.Is(this=column.value(), expression=exp.null())
     if isinstance(given, OneOf):
+        if isinstance(given.values[0], str):
+            column.must_be_text("a text", given.values[0])
         return _among(column, given.values)
+    if isinstance(given.value, str):
+        column.must_be_text("a text" if given.sign in ("=", "<>") else "a text by its order", given.value)
     if given.sign in ("=", "<>"):
         met = _among(column, [given.value])
         return met if given.sign == "=" else exp.not_(met)
@@ -154,8 +158,6 @@ def _compared(column: Column, given: Compare) -> exp.Expr:
     value, sign = given.value, given.sign
     kind = kind_of(value)
     if kind == "text":
-        if column.kind not in (TEXT, LOOSE):
-            raise column.refused("a text by its order")
         taken, kind, (native,) = _texts(column, [str(value)])
     elif kind == "number":
         taken = column.number()

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 MISS_RATE, SLACK, FALSE_ALARM_RATE, OBJECTIVE, BUDGET = "miss_rate", "slack", "false_alarm_rate", "objective", "budget"
 DEFAULTS = (MISS_RATE, SLACK, FALSE_ALARM_RATE, OBJECTIVE, BUDGET)
 OBJECTIVES = ("worst", "mean", "entropy")
+UNNAMED = "domain"  # what the only domain of a source is called where nobody named it
 
 
 class Domains(Mapping[str, Domain]):
@@ -126,7 +127,10 @@ class Source:
                 "The question needs a domain, because keys are never read from the data: list them in a file."
             )
         if chosen is None:
-            raise ParameterError(f"Say which domain is asked about: {', '.join(self.domains)}.")
+            raise ParameterError(
+                f"Say which domain is asked about, {' or '.join(self.domains)}: name it with JOIN in the question, or "
+                "give it with domain=."
+            )
         if chosen not in self.domains:
             raise ParameterError(f"There is no domain {chosen!r}{instead_of(chosen, self.domains)}.")
         return self.domains[chosen]
@@ -160,7 +164,7 @@ def _domains(given: object) -> Mapping[str, Domain]:
     if given is None:
         return Domains({})
     if isinstance(given, Domain):
-        return Domains({"domain": given})
+        return Domains({given.name or UNNAMED: given})
     if isinstance(given, Domains):
         return given
     if not isinstance(given, Mapping) or any(not isinstance(each, Domain) for each in given.values()):

@@ -6,6 +6,7 @@ value that it cannot convert, the expression looks first.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 from sqlglot import exp
@@ -14,6 +15,7 @@ from louver.source import derived
 from louver.source.derived import Derived
 
 TEXT, WHOLE, REAL, TRUTH, DAY, TIME, WIDE = "text", "whole", "real", "truth", "day", "time", "wide"
+MOST_TEXTS = 4096  # among which a text is looked for before rows are grouped
 LONGEST_PLAIN_NUMBER = 64  # no such text is too large or too small for a float
 PLAIN_NUMBER = "[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)"
 HASH_DIGITS = 15  # of a hexadecimal hash: what fits a signed 64-bit number
@@ -29,6 +31,7 @@ class Dialect:
 
     name: ClassVar[str] = "duckdb"
     reads_times_in_texts: ClassVar[bool] = True
+    groups_first: ClassVar[bool] = True  # rows are grouped by few values before their keys are looked up
     types: ClassVar[dict[str, str]] = {
         TEXT: "TEXT",
         WHOLE: "BIGINT",
@@ -52,6 +55,13 @@ class Dialect:
         """A cast that gives nothing where it cannot be made."""
         return exp.TryCast(this=value, to=self.type_of(kind), safe=True)
 
+    def among_texts(self, value: exp.Expr, texts: Sequence[str]) -> exp.Expr | None:
+        """A text where it is one of these, and nothing where not: a small number inside, by which grouping is quick."""
+        if not self.groups_first or not 0 < len(texts) <= MOST_TEXTS:
+            return None
+        kind = exp.DataType(this=exp.DataType.Type.ENUM, expressions=[exp.convert(text) for text in texts])
+        return exp.TryCast(this=value.copy(), to=kind, safe=True)
+
     def number_in(self, text: exp.Expr) -> exp.Expr:
         """The number that a text is in plain decimals; nothing where it is something else."""
         short = exp.LTE(this=exp.Length(this=text.copy()), expression=exp.convert(LONGEST_PLAIN_NUMBER))
@@ -71,7 +81,8 @@ class Dialect:
         return exp.AtTimeZone(this=instant, zone=exp.convert("UTC"))
 
     def number_or_missing(self, value: exp.Expr) -> exp.Expr:
-        return exp.Nullif(this=value, expression=self.cast(exp.convert("NaN"), REAL))
+        # Not by comparing: a Parquet file's largest value leaves NaN out, and DuckDB takes it for the largest of all.
+        return exp.Case(ifs=[exp.If(this=exp.Not(this=call("isnan", value.copy())), true=value)])
 
     def part(self, part: Derived, time: exp.Expr) -> exp.Expr:
         """A part of a time or a day."""
@@ -105,10 +116,14 @@ class Dialect:
 class Postgres(Dialect):
     name = "postgres"
     reads_times_in_texts = False  # it stops at a text that is no time
+    groups_first = False
     types: ClassVar[dict[str, str]] = {**Dialect.types, WIDE: "NUMERIC"}
 
     def is_plain(self, text: exp.Expr) -> exp.Expr:
-        return exp.RegexpLike(this=text, expression=exp.convert(f"^{PLAIN_NUMBER}$"))
+        return exp.RegexpLike(this=self.by_bytes(text), expression=exp.convert(f"^{PLAIN_NUMBER}$"))
+
+    def number_or_missing(self, value: exp.Expr) -> exp.Expr:
+        return exp.Nullif(this=value, expression=self.cast(exp.convert("NaN"), REAL))
 
     def field(self, part: str, time: exp.Expr) -> exp.Expr:
         return exp.Extract(this=exp.var("ISODOW" if part == derived.WEEKDAY else part.upper()), expression=time)
@@ -144,6 +159,7 @@ class Postgres(Dialect):
 class Spark(Dialect):
     name = "spark"
     reads_times_in_texts = False
+    groups_first = False
     types: ClassVar[dict[str, str]] = {
         **Dialect.types,
         TEXT: "STRING",

@@ -26,12 +26,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-@dataclass(frozen=True, slots=True, init=False, repr=False)
+@dataclass(frozen=True, slots=True, init=False, repr=False, eq=False)
 class Domain:
     """Keys in one or more columns, each once and in order, and further public columns such as thresholds.
 
     Key columns hold texts, whole numbers, true and false, days or times, of one kind a column. A float means the
-    decimal that it is written as, and a time without a zone is in UTC.
+    decimal that it is written as, and a time without a zone is in UTC. `name` is what a question may call it; without
+    one it goes by any name.
 
     >>> from louver.source.domain_ranges import hours
     >>> rooms = Domain({"room": ["hall", "lab"], "capacity": [180, 24]}, keys=["room"])
@@ -45,27 +46,34 @@ class Domain:
 
     keys: tuple[str, ...]
     _columns: tuple[tuple[str, Column], ...]
+    name: str | None
 
-    def __init__(self, columns: Mapping[str, Iterable[object]], keys: Sequence[str]) -> None:
+    def __init__(
+        self, columns: Mapping[str, Iterable[object]], keys: Sequence[str], *, name: str | None = None
+    ) -> None:
         if not isinstance(columns, Mapping):
             raise ParameterError(f"The columns of a domain are named lists, not a {type(columns).__name__}.")
-        names = [column_name(name) for name in columns]
+        names = [column_name(each) for each in columns]
         chosen = _key_names(keys, names)
-        made = {name: Column.of_keys(name, columns[name]) for name in chosen}
+        made = {each: Column.of_keys(each, columns[each]) for each in chosen}
         _check_lengths(made)
-        found = tuple(made[name].values for name in chosen)
+        found = tuple(made[each].values for each in chosen)
         _check_distinct(chosen, found)
-        for name in names:
-            if name not in made:
-                made[name] = Column.of(
-                    name, columns[name], lambda place: _named(chosen, [kept[place] for kept in found])
+        for each in names:
+            if each not in made:
+                made[each] = Column.of(
+                    each, columns[each], lambda place: _named(chosen, [kept[place] for kept in found])
                 )
         _check_lengths(made)
-        self._fill(chosen, tuple((name, made[name]) for name in names))
+        called: object = name
+        if called is not None and not isinstance(called, str):
+            raise ParameterError(f"The name of a domain must be a text, not a {type(called).__name__}.")
+        self._fill(chosen, tuple((each, made[each]) for each in names), name)
 
-    def _fill(self, keys: tuple[str, ...], columns: tuple[tuple[str, Column], ...]) -> Domain:
+    def _fill(self, keys: tuple[str, ...], columns: tuple[tuple[str, Column], ...], name: str | None = None) -> Domain:
         object.__setattr__(self, "keys", keys)
         object.__setattr__(self, "_columns", columns)
+        object.__setattr__(self, "name", name)
         return self
 
     @classmethod
@@ -111,6 +119,15 @@ class Domain:
         keys = tuple(name for factor in factors for name in factor.keys)
         return cls.__new__(cls)._fill(keys, tuple(columns.items()))
 
+    def __eq__(self, other: object) -> bool:
+        """The same keys and columns; in which order columns stand says nothing."""
+        if not isinstance(other, Domain):
+            return NotImplemented
+        return self.keys == other.keys and dict(self._columns) == dict(other._columns)
+
+    def __hash__(self) -> int:
+        return hash((self.keys, frozenset(self._columns)))
+
     def __len__(self) -> int:
         return len(self._columns[0][1].values)
 
@@ -155,7 +172,8 @@ class Domain:
         if unknown in self.columns:
             raise ParameterError(
                 f"{unknown!r} is a column of the domain but not one of its keys ({', '.join(self.keys)}); make it one "
-                f"with {_keys_written([unknown, *self.keys])} where the domain is declared."
+                f"with {_keys_written(self._keys_for(names))} where the domain is declared; of a file that is given as "
+                "it is, the first column has the keys."
             )
         if unknown is not None:
             raise ParameterError(f"The domain has no key column {unknown!r}{instead_of(unknown, self.keys)}.")
@@ -168,6 +186,15 @@ class Domain:
         found = [places.setdefault(row, len(places)) for row in rows]
         return Keys(names, tuple(places)), np.array(found, dtype=np.int64)
 
+    def _keys_for(self, wanted: Sequence[str]) -> Sequence[str]:
+        """The keys to declare so that these columns can be grouped by: themselves, where they tell all keys apart."""
+        if not all(name in self.columns for name in wanted):
+            return list(dict.fromkeys([*(name for name in wanted if name in self.columns), *self.keys]))
+        rows = list(zip(*(self.column(name) for name in wanted), strict=True))
+        if len(set(rows)) == len(rows):
+            return wanted
+        return list(dict.fromkeys([*wanted, *self.keys]))
+
     def renamed(self, names: Mapping[str, str]) -> Domain:
         """The same domain with other names for some key columns."""
         if not any(name in names for name in self.keys):
@@ -176,7 +203,12 @@ class Domain:
         columns = [(own.get(name, name), column) for name, column in self._columns]
         if len({name for name, _ in columns}) < len(columns):
             raise ParameterError("The domain has a column beside one that is made of the same; leave one out.")
-        return Domain.__new__(Domain)._fill(tuple(own.get(name, name) for name in self.keys), tuple(columns))
+        return Domain.__new__(Domain)._fill(tuple(own.get(name, name) for name in self.keys), tuple(columns), self.name)
+
+    def only(self, rows: NDArray[np.int64]) -> Domain:
+        """The same domain with some of its keys, by their numbers."""
+        kept = [(name, column.at(rows)) for name, column in self._columns]
+        return Domain.__new__(Domain)._fill(self.keys, tuple(kept), self.name)
 
     def key(self, number: int) -> tuple[KeyValue, ...]:
         place = parameters.integer("The number of a key", number, 0, len(self) - 1)

@@ -77,6 +77,10 @@ class Column:
         stretched = self.values if each == 1 else tuple(value for value in self.values for _ in range(each))
         return Column(self.kind, stretched * times)
 
+    def at(self, places: Iterable[int]) -> Column:
+        """The values at some places."""
+        return Column(self.kind, tuple(self.values[place] for place in places))
+
     def rhythm(self) -> tuple[int, int]:
         """How often its first value comes in a row, and after how many values it comes again."""
         first, count = self.values[0], len(self.values)

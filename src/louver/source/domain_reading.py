@@ -38,7 +38,7 @@ def read(place: object, keys: Sequence[str] | None) -> Domain:
     text, _, table = str(place).partition("#")
     if table and Path(text).suffix.lower() in DATABASES:
         with _said(text):
-            return _domain(_from_duckdb(Path(text), table), keys)
+            return _domain(_from_duckdb(Path(text), table), keys, table.rpartition(".")[2])
     path = Path(place)
     reader = _READERS.get(path.suffix.lower())
     if reader is None:
@@ -49,7 +49,7 @@ def read(place: object, keys: Sequence[str] | None) -> Domain:
     with _said(str(path)):
         if not path.is_file():
             raise DataError(f"There is no file {path}.")
-        return _domain(reader(path, keys), keys)
+        return _domain(reader(path, keys), keys, path.stem)
 
 
 def columns_of(given: Any) -> dict[str, Sequence[object]]:
@@ -77,8 +77,9 @@ def columns_of(given: Any) -> dict[str, Sequence[object]]:
     )
 
 
-def _domain(columns: Mapping[str, Sequence[object]], keys: Sequence[str] | None) -> Domain:
-    return Domain(columns, list(columns)[:1] if keys is None else keys)
+def _domain(columns: Mapping[str, Sequence[object]], keys: Sequence[str] | None, name: str) -> Domain:
+    """The domain of a file or table, by whose name a question may call it."""
+    return Domain(columns, list(columns)[:1] if keys is None else keys, name=name)
 
 
 @contextmanager
@@ -201,7 +202,7 @@ def _from_postgres(address: str, keys: Sequence[str] | None) -> Domain:
     except psycopg.Error:
         raise DataError(f"The table {shown(table)!r} of the domain cannot be read from its database.") from None
     with _said(f"The table {shown(table)}"):
-        return _domain(columns, keys)
+        return _domain(columns, keys, table.rpartition(".")[2])
 
 
 def _from_pandas(frame: Any) -> dict[str, Sequence[object]]:

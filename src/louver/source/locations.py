@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import SplitResult, quote, unquote, urlsplit
 
 from louver.errors import ParameterError
 
@@ -23,10 +23,11 @@ _FRAMES = {
     "pyarrow": ("Arrow", "Table"),
     "ibis": ("Ibis", "Table"),
     "pyspark": ("Spark", "DataFrame"),
+    "numpy": ("dict of NumPy", "arrays"),
 }
 _WANTED = (
     "A table is a file whose name ends in .csv or .parquet, a table plant.duckdb#presence or "
-    "postgresql://user@host/database#presence, or a pandas, Polars, Arrow, Ibis or Spark frame"
+    "postgresql://user@host/database#presence, a pandas, Polars, Arrow, Ibis or Spark frame, or a dict of NumPy arrays"
 )
 _NAME = re.compile(r'[^."\0]+(\.[^."\0]+){0,2}')
 
@@ -86,6 +87,7 @@ class PostgresTable:
         # Only what is plainly a name: any other part may be a piece of a password that was written wrongly.
         user, host, database = (_plain(part) for part in (parts.username, parts.hostname, parts.path[1:]))
         at = f"{user}@{host}" if user else host
+        at += _port(parts)
         return f"postgresql://{at}/{database}#{self.table}"
 
 
@@ -134,6 +136,9 @@ def locate(given: object) -> Location:
 
 
 def _frame_kind(given: object) -> str | None:
+    if isinstance(given, dict):
+        is_array = [type(each).__module__ == "numpy" and type(each).__name__ == "ndarray" for each in given.values()]
+        return "numpy" if given and all(is_array) else None
     for made in type(given).__mro__:
         library = made.__module__.partition(".")[0]
         if library in _FRAMES and made.__name__ in ("DataFrame", "LazyFrame", "Table"):
@@ -145,6 +150,13 @@ def _table(name: object) -> str:
     if not isinstance(name, str) or not _NAME.fullmatch(name) or not name.isprintable():
         raise ParameterError("A table of a database is named by its name, with its schema before a dot if need be.")
     return name
+
+
+def _port(parts: SplitResult) -> str:
+    try:
+        return "" if parts.port is None else f":{parts.port}"
+    except ValueError:  # not a number, so perhaps a piece of a password
+        return ":..."
 
 
 def _plain(part: str | None) -> str:

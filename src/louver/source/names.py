@@ -16,3 +16,15 @@ def instead_of(given: object, known: Iterable[str]) -> str:
         return f" (did you mean {next(name for name in names if name.lower() == near[0])!r}?)"
     listed = ", ".join(names[:_LISTED]) + (f" and {len(names) - _LISTED} more" if len(names) > _LISTED else "")
     return f" (there {'is' if len(names) == 1 else 'are'} {listed})" if listed else ""
+
+
+def unit_meant(written: str) -> str | None:
+    """What was perhaps meant by a unit whose columns are written bare; None where it is written as units are.
+
+    >>> unit_meant("device, day"), unit_meant("rows"), unit_meant("(device)")
+    ('(device, day)', 'row', None)
+    """
+    bare = written.strip()
+    if bare in ("", "row") or bare[0] == "(" or bare[-1] == ")":
+        return None
+    return "row" if bare.lower() in ("row", "rows") else f"({bare})"

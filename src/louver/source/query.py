@@ -1,6 +1,7 @@
 """One tree for a reading: filter, join with the public keys, bound what each unit contributes, group.
 
-Without a bound, rows go straight into their groups; `louver.source.bounded` does the rest. What comes back is one line
+Without a bound, rows go straight into their groups (decision 0009: by the values of the key columns first, where these
+are few); `louver.source.bounded` does the rest. What comes back is one line
 for each list and key that has rows: the list, the key's number, and a total for each measure.
 """
 
@@ -129,9 +130,23 @@ class Query:
         selects = []
         for place, keys in enumerate(self.lists):
             totals = [self._total(number) for number, _ in self.measures_of(place)]
+            if keys.few is not None:
+                selects.append(self._grouped_first(place, keys, totals))
+                continue
             select = self.rows(*self.line(place, keys.number.copy(), totals), only=keys)
             selects.append(select.group_by(keys.number.copy(), copy=False) if keys.is_joined else select)
         return selects
+
+    def _grouped_first(self, place: int, keys: KeyList, totals: Sequence[exp.Expr]) -> exp.Select:
+        """Totals by the values of the key columns, and then those that are keys. Keys differ, so each is one group."""
+        groups = {f"g{at}": value.copy() for at, value in enumerate(keys.few or ())}
+        sums = {f"t{at}": total for at, total in enumerate(totals)}
+        inner = self.all_rows(*(named(value, each) for each, value in (groups | sums).items()))
+        inner = inner.group_by(*(exp.Literal.number(at + 1) for at in range(len(groups))), copy=False)
+        line = self.line(place, keys.number.copy(), [name(each) for each in sums])
+        on = keys.found_in([name(each) for each in groups])
+        outer = exp.select(*line, copy=False).from_(inner.subquery("grouped"), copy=False)
+        return outer.join(exp.to_table(keys.name), on=on, copy=False)
 
     def _total(self, number: int) -> exp.Expr:
         measure, meets = self.reading.measures[number], self._meets(number)

@@ -13,11 +13,15 @@ nothing of the rows spilled to disk. What an engine says when it fails may quote
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+
 import numpy as np
 
 from louver.source import derived
 from louver.source.columns import Columns
 from louver.source.engines import Engine, opened
+from louver.source.locations import DuckDBTable, File
 from louver.source.measures import Reading, View
 from louver.source.query import LIST, NUMBER, Query
 from louver.source.table import Table
@@ -25,13 +29,45 @@ from louver.source.table import Table
 
 def check(table: Table, reading: Reading) -> None:
     """Whether the rows are there and have the columns. Looks at the header or the schema, never at rows."""
-    with opened(table.location, _wanted(table, reading), rows=False) as engine:
+    with checked(table, reading):
+        pass
+
+
+@contextmanager
+def checked(table: Table, reading: Reading) -> Iterator[Held]:
+    """The same, with the place held open for reading it, where opening it once more would take time."""
+    with ExitStack() as stack:
+        engine = stack.enter_context(opened(table.location, _wanted(table, reading), rows=False))
         _query(engine, table, reading, b"")
+        held = Held(engine, stack.pop_all()) if isinstance(table.location, File | DuckDBTable) else Held()
+    try:
+        yield held
+    finally:
+        held.close()
 
 
-def read(table: Table, reading: Reading, secret: bytes) -> View:
+class Held:
+    """A place that is open, or nothing. What fails while it is held is no fault of the place."""
+
+    def __init__(self, engine: Engine | None = None, stack: ExitStack | None = None) -> None:
+        self._engine, self._stack = engine, stack or ExitStack()
+
+    @contextmanager
+    def opened(self, table: Table, reading: Reading) -> Iterator[Engine]:
+        """The engine, for one reading; what fails now is the place's fault, and said as it says it."""
+        with self._stack.pop_all() as stack:
+            engine, self._engine = self._engine, None
+            if engine is None:
+                engine = stack.enter_context(opened(table.location, _wanted(table, reading), rows=True))
+            yield engine
+
+    def close(self) -> None:
+        self._stack.close()
+
+
+def read(table: Table, reading: Reading, secret: bytes, held: Held | None = None) -> View:
     """What is read of this table; the secret decides which rows of a unit count."""
-    with opened(table.location, _wanted(table, reading), rows=True) as engine:
+    with (held or Held()).opened(table, reading) as engine:
         found = engine.run(_query(engine, table, reading, secret))
     values = []
     for number, measure in enumerate(reading.measures):

@@ -19,7 +19,7 @@ from louver.source.domain import Domain
 from louver.source.domain_columns import check_count
 from louver.source.domain_ranges import days, slots
 from louver.source.measures import Bound
-from louver.source.names import instead_of
+from louver.source.names import instead_of, unit_meant
 from louver.source.table import Table
 
 _OF_A_SOURCE = (
@@ -148,6 +148,8 @@ def _source(name: str, given: Section, makers: Mapping[str, Callable[[], Domain]
     location = given.needed("table", '"presence.parquet"')
     dataset = given.needed("dataset", '"building 7"')
     written = given.needed("unit", '"(person, day)", or "row"')
+    if (meant := unit_meant(written)) is not None:
+        raise given.wrong("unit", f"must be 'row', or columns in parentheses (did you mean {meant!r}?)")
     with given.said("unit"):
         unit = Unit.parse(written)
     columns, values = _derived(given.section("columns")), _values(given.section("values"))

@@ -5,10 +5,12 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from fractions import Fraction
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 from louver.cli import ui
 from louver.cli.ledger.common import add_place, opened
+from louver.errors import ParameterError
 
 if TYPE_CHECKING:
     from louver.cli.ledger.balance import Balance
@@ -21,18 +23,22 @@ MOST_RESERVATIONS = 20
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_place(parser)
-    parser.add_argument("--scope", metavar="SCOPE", help="one part of the data: 'room=atrium, 9<=hour<10'")
+    parser.add_argument(
+        "--scope", metavar="SCOPE", help="one part of the data: 'room=atrium, 9<=hour<10, day(time)=2026-03-10'"
+    )
     parser.add_argument("--audience", metavar="NAME", help="what is spent in this audience's name")
 
 
 def run(arguments: argparse.Namespace) -> None:
     from louver.cli.ledger.balance import balances
-    from louver.cli.ledger.written import scope
+    from louver.cli.ledger.written import fitted, scope
     from louver.privacy import Scope
 
-    asked = Scope.everything() if arguments.scope is None else scope(arguments.scope)
+    written = Scope.everything() if arguments.scope is None else scope(arguments.scope)
     audience = arguments.audience
     with opened(arguments) as ledger:
+        _check_columns(ledger, written)
+        asked = fitted(written, ledger.columns())
         left = ledger.remaining(asked, audience)
         region, doubt, reservations = asked.for_unit(ledger.unit), ledger.doubt(), ledger.reservations()
         caps = [cap for cap in ledger.caps if audience is None or cap.audience in (None, audience)]
@@ -66,6 +72,23 @@ def run(arguments: argparse.Namespace) -> None:
             ],
             head=None if doubt is not None else ledger.head().to_dict(),
         )
+
+
+def _check_columns(ledger: Ledger, asked: Scope) -> None:
+    """Refuses columns that were meant otherwise: nothing is spent on a column that no charge speaks of.
+
+    A column that the unit does not fix is in no charge, and a sentence says what the answer is about.
+    """
+    from louver.source.names import instead_of
+
+    known = sorted({*ledger.columns(), *ledger.unit.columns})
+    for column, _ in asked.ranges:
+        if column in known or not known:
+            continue
+        made = [name for name in known if name.partition("(")[0] == column]
+        meant = f" (did you mean {made[0]!r}?)" if made else instead_of(column, known)
+        if ledger.unit.is_row or "did you mean" in meant:
+            raise ParameterError(f"Nothing in this ledger is about a column {column!r}{meant}.")
 
 
 def _print_what(ledger: Ledger, doubt: str | None) -> None:
@@ -114,6 +137,10 @@ def _print_used(used: Sequence[tuple[str, Scope, Fraction]]) -> None:
             for kind, where, spent in used
         ]
         ui.print_table(("spent", "scope", "kind"), rows, right=(0,), long=1)
+        if any(one.overlaps(other) for (_, one, _), (_, other, _) in combinations(used, 2)):
+            print(
+                "Some of these overlap. Spent is the largest total at one point of a scope; elsewhere it may be less."
+            )
 
 
 def _print_reservations(reservations: Sequence[Reservation]) -> None:

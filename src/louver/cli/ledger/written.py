@@ -9,7 +9,8 @@ room in a|b, 2026-01-01<=time<2026-02-01        a scope: conditions that all hol
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from typing import Any
 
@@ -89,6 +90,26 @@ def scope(text: str) -> Scope:
             raise ParameterError(f"Column {column!r} has two conditions; write one, like 9<={column}<10.")
         ranges[column], place = kept, found.end()
     return Scope(ranges)
+
+
+def fitted(given: Scope, kinds: Mapping[str, str]) -> Scope:
+    """The same scope where `=` stands for one number or day of a column that the ledger holds as such."""
+    return Scope({column: _one_point(kept, kinds.get(column)) for column, kept in given.ranges})
+
+
+def _one_point(kept: Among | Between, kind: str | None) -> Among | Between:
+    if not isinstance(kept, Among) or kind in (None, kept.kind) or len(kept.values) != 1:
+        return kept
+    (value,) = kept.values
+    try:
+        start = _edge(str(value))
+    except ParameterError:
+        return kept
+    if start is None:
+        return kept
+    end = start + timedelta(days=1) if isinstance(start, datetime) else start + 1
+    point = Between(start, end)
+    return point if point.kind == kind else kept
 
 
 def _condition(found: re.Match[str]) -> tuple[str, Among | Between]:

@@ -6,8 +6,10 @@ The engine is held to the one file that it reads: no network, no extensions, not
 from __future__ import annotations
 
 import csv
+import os
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +22,6 @@ from louver.errors import DataError
 from louver.source.columns import LOOSE, Column
 from louver.source.dialects import DAY, DUCKDB, REAL, TEXT, TIME, TRUTH, WHOLE, Dialect
 from louver.source.engines.csv_lines import csv_view, header
-from louver.source.engines.frames import Prepared, prepared
-from louver.source.engines.sampled import sampled
 from louver.source.key_lists import KeyList
 from louver.source.locations import DuckDBTable, File, Frame
 from louver.source.query import STORED, Query
@@ -31,6 +31,12 @@ _CLOSED: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": False,
     "temp_directory": "",
 }
+_SETTINGS: dict[str, object] = {
+    "TimeZone": "UTC",
+    "python_enable_replacements": False,
+    # Every join here has its small side on the right; guesses from the rows would sometimes turn it round.
+    "disabled_optimizers": "join_order,build_side_probe_side",
+}
 _TAKEN = ("memory", "system", "temp")
 _WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT")
 _REAL = ("FLOAT", "DOUBLE", "HUGEINT", "UHUGEINT")
@@ -39,7 +45,11 @@ _ARRAYS: dict[str, Any] = {TEXT: object, WHOLE: np.int64, REAL: np.float64, TRUT
 
 
 class DuckDB:
-    """A connection on which the rows are a view called `stored`. Columns in `loose` have texts that may be anything."""
+    """A connection on which the rows are a view called `stored`. Columns in `loose` have texts that may be anything.
+
+    Texts of a database file may be `collated`: unless told otherwise, DuckDB would take texts that differ for one, and
+    a row would belong to several keys and pay for one.
+    """
 
     dialect: Dialect = DUCKDB
     stored: exp.Expr | None = None
@@ -49,9 +59,10 @@ class DuckDB:
         connection: duckdb.DuckDBPyConnection,
         names: Mapping[str, str] | None = None,
         loose: bool | set[str] = False,
+        collated: bool = False,
     ) -> None:
         self.connection = connection
-        self._names, self._loose = names, loose
+        self._names, self._loose, self._collated = names, loose, collated
 
     def columns(self) -> Mapping[str, Column]:
         described = self.connection.execute(f"DESCRIBE {STORED}").fetchall()
@@ -60,7 +71,9 @@ class DuckDB:
         return {name: self._column(name, own, kinds[own]) for name, own in named.items()}
 
     def _column(self, name: str, own: str, kind: str) -> Column:
-        raw = exp.column(own, table=STORED, quoted=True)
+        raw: exp.Expr = exp.column(own, table=STORED, quoted=True)
+        if self._collated and kind == "VARCHAR":
+            raw = exp.Collate(this=raw, expression=exp.to_identifier("binary", quoted=True))
         is_loose = self._loose if isinstance(self._loose, bool) else own in self._loose
         return Column(name, *((LOOSE, raw) if is_loose else _typed(raw, kind)), DUCKDB)
 
@@ -68,9 +81,12 @@ class DuckDB:
         for each in query.lists:
             if each.is_joined:
                 self.connection.register(each.name, _arrays(each))
-        bounded = sampled(query, self.connection) if query.bound is not None else None
-        if bounded is not None:
-            return bounded
+        if query.bound is not None:
+            from louver.source.engines.sampled import sampled
+
+            bounded = sampled(query, self.connection)
+            if bounded is not None:
+                return bounded
         found = self.connection.execute(DUCKDB.sql(query.tree)).fetchnumpy()
         return {name: np.asarray(values, dtype=np.int64) for name, values in found.items()}
 
@@ -81,8 +97,11 @@ def opened(location: File | DuckDBTable | Frame, wanted: Collection[str], *, row
     said = location.describe()
     try:
         if isinstance(location, Frame):
-            with _connected([]) as connection:
-                frame: Prepared = prepared(location, wanted, rows=rows)
+            from louver.source.engines.frames import prepared
+
+            with _for_frames(os.getpid()).cursor() as connection:
+                connection.execute("SET enable_progress_bar = false")
+                frame = prepared(location, wanted, rows=rows)
                 connection.register(STORED, frame.columns)
                 yield DuckDB(connection, frame.names, frame.loose)
             return
@@ -93,7 +112,7 @@ def opened(location: File | DuckDBTable | Frame, wanted: Collection[str], *, row
         if isinstance(location, DuckDBTable):
             with _connected([], location.path) as connection:
                 connection.execute(f"CREATE TEMP VIEW {STORED} AS FROM {_table(location)}")
-                yield DuckDB(connection)
+                yield DuckDB(connection, collated=True)
             return
         path = _path(location)
         with _connected([path]) as connection:
@@ -124,19 +143,27 @@ def _connected(paths: list[str], database: Path | None = None) -> Iterator[duckd
             own = _identifier(database.stem if database.stem not in _TAKEN else f"{database.stem}_file")
             connection.execute(f"ATTACH {_quoted(str(database.resolve()))} AS {own} (TYPE duckdb, READ_ONLY)")
             connection.execute(f"USE {own}")
-        settings: dict[str, object] = {
-            "TimeZone": "UTC",
-            "enable_progress_bar": False,
-            "python_enable_replacements": False,
-            # Every join here has its small side on the right; guesses from the rows would sometimes turn it round.
-            "disabled_optimizers": "join_order,build_side_probe_side",
-            "allowed_paths": paths,
-            "enable_external_access": False,
-            "lock_configuration": True,
-        }
-        for setting, value in settings.items():
+        for setting, value in _SETTINGS.items():
             connection.execute(f"SET {setting} = ?", [value])
+        connection.execute("SET enable_progress_bar = false")
+        connection.execute("SET allowed_paths = ?", [paths])
+        connection.execute("SET enable_external_access = false")
+        connection.execute("SET lock_configuration = true")
         yield connection
+
+
+@lru_cache(maxsize=1)
+def _for_frames(process: int) -> duckdb.DuckDBPyConnection:
+    """One engine for all frames of a process, for making one takes longer than most readings; it opens no file.
+
+    What a reading makes there is seen by its own cursor only, and gone with it.
+    """
+    del process
+    connection = duckdb.connect(":memory:", config=_CLOSED)
+    for setting, value in _SETTINGS.items():
+        connection.execute(f"SET GLOBAL {setting} = ?", [value])
+    connection.execute("SET GLOBAL enable_external_access = false")
+    return connection
 
 
 def _typed(raw: exp.Expr, kind: str) -> tuple[str, exp.Expr]:

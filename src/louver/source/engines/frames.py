@@ -1,7 +1,7 @@
 """Frames in memory, as what DuckDB can scan. Only the columns that may be wanted are looked at.
 
-A pandas column of Python objects has no type of its own, so each value is taken as its text, like a value of a CSV
-file; what pandas calls missing, NaN among it, is missing. No value can stop this.
+A pandas column or an array of Python objects has no type of its own, so each value is taken as its text, like a value
+of a CSV file; what pandas calls missing, NaN among it, is missing. No value can stop this.
 """
 
 from __future__ import annotations
@@ -32,6 +32,8 @@ def prepared(location: Frame, wanted: Collection[str], *, rows: bool) -> Prepare
     if location.kind == "polars":
         needed("pyarrow", "A Polars frame", "pyarrow")  # DuckDB scans it through Arrow
         return _polars(frame.lazy() if rows else frame.lazy().limit(0), wanted)
+    if location.kind == "numpy":
+        return _arrays(frame, wanted, None if rows else 0)
     return _arrow(frame if rows else frame.slice(0, 0), wanted)
 
 
@@ -67,6 +69,32 @@ def _pandas(frame: Any, wanted: Collection[str]) -> Prepared:
         chosen[name] = [None if missing else _text(value) for value, missing in zip(values, values.isna(), strict=True)]
         chosen[name] = chosen[name].astype(object)
     return Prepared(chosen, own, loose)
+
+
+def _arrays(arrays: Mapping[str, Any], wanted: Collection[str], end: int | None) -> Prepared:
+    sizes = {each.shape for each in arrays.values()}
+    if len(sizes) > 1 or len(next(iter(sizes))) != 1:
+        raise DataError("The dict of NumPy arrays needs arrays of one dimension and one length.")
+    names = [name for name in arrays if name in wanted]
+    own = {name: f"c{place}" for place, name in enumerate(names)}
+    if not names:
+        return Prepared(_nothing(next(iter(sizes))[0] if end is None else end), own)
+    loose = {own[name] for name in names if arrays[name].dtype.kind not in "biufM"}
+    return Prepared({own[name]: _column(arrays[name][:end], own[name] in loose) for name in names}, own, loose)
+
+
+def _column(array: Any, is_loose: bool) -> Any:
+    import numpy as np
+
+    if not is_loose:
+        # DuckDB takes what lies in memory as it is: side by side, and in the machine's own order of bytes.
+        kind = "datetime64[us]" if array.dtype.kind == "M" else array.dtype.newbyteorder("=")
+        return np.ascontiguousarray(array, dtype=kind)
+    return np.array([None if _is_missing(value) else _text(value) for value in array.tolist()], dtype=object)
+
+
+def _is_missing(value: object) -> bool:
+    return value is None or (isinstance(value, float) and value != value)
 
 
 def _text(value: object) -> str | None:

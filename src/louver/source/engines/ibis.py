@@ -30,7 +30,7 @@ def opened(location: Frame, wanted: Collection[str], *, rows: bool) -> Iterator[
             chosen = table.select(names).rename({new: name for name, new in own.items()})
             connection = _connection(ibis, chosen)
             if connection is not None:
-                yield DuckDB(stack.enter_context(connection), own)
+                yield DuckDB(stack.enter_context(connection), own, collated=True)
                 return
             arrow = (chosen if rows else chosen.limit(0)).to_pyarrow()
             engine = stack.enter_context(embedded.opened(Frame(arrow, "pyarrow"), own.values(), rows=rows))

@@ -28,9 +28,15 @@ _SETTINGS = (
     "SET LOCAL TimeZone = 'UTC'",
     "SET LOCAL DateStyle = 'ISO'",
 )
-_COLUMNS = """SELECT a.attname, CASE WHEN t.typtype = 'd' THEN t.typbasetype ELSE a.atttypid END::regtype::text
-FROM pg_catalog.pg_attribute AS a JOIN pg_catalog.pg_type AS t ON t.oid = a.atttypid
-WHERE a.attrelid = to_regclass({table}) AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum"""
+# A type may be a domain over another one, and that over another.
+_COLUMNS = """WITH RECURSIVE own AS (
+    SELECT attname, attnum, atttypid AS kind FROM pg_catalog.pg_attribute
+    WHERE attrelid = to_regclass({table}) AND attnum > 0 AND NOT attisdropped
+    UNION ALL
+    SELECT attname, attnum, typbasetype FROM own JOIN pg_catalog.pg_type ON oid = kind WHERE typtype = 'd'
+)
+SELECT attname, kind::regtype::text FROM own JOIN pg_catalog.pg_type ON oid = kind WHERE typtype <> 'd'
+ORDER BY attnum"""
 _KINDS = {
     "smallint": WHOLE,
     "integer": WHOLE,
@@ -59,6 +65,12 @@ class Postgres:
         return exp.Table(**named, alias=exp.TableAlias(this=exp.to_identifier(STORED)))
 
     def columns(self) -> Mapping[str, Column]:
+        self._cursor.execute("SELECT pg_catalog.current_setting('server_encoding')")
+        if self._cursor.fetchall() == [("SQL_ASCII",)]:
+            raise DataError(
+                f"{self._location.describe()} is in a database whose encoding is SQL_ASCII, where a text may be no "
+                "text and would stop the reading; take one in UTF8."
+            )
         table = POSTGRES.sql(exp.convert(".".join(_quoted(part) for part in self._location.table.split("."))))
         self._cursor.execute(_COLUMNS.format(table=table))
         found = self._cursor.fetchall()

@@ -1,0 +1,180 @@
+"""`louver watch [FEED] --rules rules.toml`: from a feed to alarms, until it ends or is stopped."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import signal
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TextIO
+
+from louver.cli import ui
+from louver.errors import ParameterError
+
+if TYPE_CHECKING:
+    from louver.watch.deciding import Decided
+    from louver.watch.forecast import Forecast
+    from louver.watch.rules import Rules
+    from louver.watch.watcher import Watched
+
+BROKERS = ("mqtt://", "mqtts://")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "feed", metavar="FEED", nargs="?", help="mqtt://host/topic, a file, or - for the input; else what the rules say"
+    )
+    add_rules(parser)
+    parser.add_argument("--speed", metavar="X", help="replays a file so many times as fast as it happened")
+    parser.add_argument(
+        "--format", metavar="FORMAT", help="how messages are written; by the file's ending unless given"
+    )
+    parser.add_argument(
+        "--clock", metavar="CLOCK", help="wall: slots end by the clock; events: by the events' times, as in a replay"
+    )
+    parser.add_argument("--once", action="store_true", help="stops after the first slot that is decided")
+    parser.add_argument("--for", metavar="SECONDS", dest="seconds", help="stops after so many seconds")
+    parser.add_argument("--dry-run", action="store_true", help="says what it would cost, and reads nothing")
+    parser.add_argument("--json", action="store_true", help="prints a line of JSON for each decided slot")
+
+
+def add_rules(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--rules", metavar="FILE", default="rules.toml", help="the rules; rules.toml unless given")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    import asyncio
+
+    from louver.watch.rules import Rules
+
+    rules = Rules.read(arguments.rules)
+    seconds, speed = (_positive(arguments, name) for name in ("seconds", "speed"))
+    if arguments.dry_run:
+        _show_forecast(_forecast(rules), arguments.json)
+        return
+    source: str | None = arguments.feed or rules.feed
+    if source is None:
+        raise ParameterError(f"Say which feed is watched: louver watch FEED, or a line feed = ... in {rules.path}.")
+    options = _options(rules, source, speed, arguments.format)
+    watched = asyncio.run(_watched(rules, source, options, arguments, seconds))
+    _show_end(watched, arguments.json)
+
+
+async def _watched(
+    rules: Rules, source: str, options: dict[str, Any], arguments: argparse.Namespace, seconds: float | None
+) -> Watched:
+    import asyncio
+
+    from louver.sense.feeds import open_feed
+    from louver.watch.rules import EVENTS, WALL
+    from louver.watch.watching import watch
+
+    loop = asyncio.get_running_loop()
+
+    def on_signals(stop: Callable[[], None]) -> None:
+        for name in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(name, stop)
+
+    live = source == "-" or source.startswith(BROKERS)
+    stream: TextIO | None = sys.stderr if arguments.json else None
+    return await watch(
+        rules,
+        open_feed(source, **options),
+        clock=arguments.clock or rules.clock or (WALL if live else EVENTS),
+        seconds=seconds,
+        once=arguments.once,
+        told=_print_decided if arguments.json else lambda _: None,
+        started=lambda forecast: _show_forecast(forecast, arguments.json),
+        stopping=on_signals,
+        stream=stream,
+    )
+
+
+def _options(rules: Rules, source: str, speed: float | None, written: str | None) -> dict[str, Any]:
+    """What the feed is opened with: the file's options, and those of the command line."""
+    options = dict(rules.options)
+    if written is not None:
+        options["format"] = written
+    if source.startswith(BROKERS):
+        if speed is not None:
+            raise ParameterError("--speed is for files; a broker sends events when they happen.")
+        return options
+    options.pop("client", None)
+    return options if speed is None else {**options, "speed": speed}
+
+
+def _forecast(rules: Rules) -> Forecast:
+    from louver.ledger import Ledger
+    from louver.watch.pipeline import prepared
+
+    with Ledger.open(rules.ledger) as ledger:
+        return prepared(rules, ledger).forecast
+
+
+def _show_forecast(forecast: Forecast, as_json: bool) -> None:
+    if as_json:
+        ends = None if forecast.ends is None else forecast.ends.isoformat()
+        _print_line("forecast", rules=list(forecast.rules), budget=forecast.budget, ends=ends)
+        return
+    for sentence in forecast.rules:
+        print(ui.printable(sentence))
+    print(f"{forecast.budget}\n", flush=True)
+
+
+def _print_decided(decided: list[Decided]) -> None:
+    from louver.decide.shown import number_up
+    from louver.sense.events import instant
+
+    for each in decided:
+        _print_line(
+            "slot" if each.of_a_slot else "no data",
+            rule=each.rule,
+            slot=instant(each.slot).isoformat(),
+            firing=list(each.firing),
+            pending=list(each.pending),
+            undecided=each.undecided,
+            paid=number_up(each.paid),
+            reason=each.reason or None,
+            alarms=[alarm.id for alarm in each.alarms],
+        )
+
+
+def _show_end(watched: Watched, as_json: bool) -> None:
+    from louver.decide.shown import number_up, up
+
+    if as_json:
+        _print_line(
+            "end",
+            slots=watched.slots,
+            undecided=watched.undecided,
+            alarms=watched.alarms,
+            largest=number_up(watched.paid),
+            rejected=_rejected(watched),
+        )
+        return
+    slots = f"{watched.slots:,} slots of rules were decided, {watched.undecided:,} of them not for every key"
+    print(f"{slots}; {watched.alarms:,} alarms; at most {up(watched.paid)} paid for one.")
+    counted = ", ".join(f"{outcome} ({count:,})" for outcome, count in _rejected(watched).items())
+    print(f"Messages that were rejected: {counted or 'none'}.")
+
+
+def _rejected(watched: Watched) -> dict[str, int]:
+    """Why messages were none that could be used. How many could, or came late, tells who was there and is not shown."""
+    from louver.sense.events import FAULTS
+
+    return {outcome: count for outcome, count in watched.tally.to_dict().items() if outcome in FAULTS}
+
+
+def _print_line(what: str, **said: Any) -> None:
+    """One object a line, as it happens."""
+    print(json.dumps({"louver": "watch", "format": ui.FORMAT, "what": what, **said}), flush=True)
+
+
+def _positive(arguments: argparse.Namespace, name: str) -> float | None:
+    from louver.cli.ledger.written import number
+    from louver.parameters import positive
+
+    text = getattr(arguments, name)
+    flag = "--for" if name == "seconds" else f"--{name}"
+    return None if text is None else float(positive(flag, number(flag, text)))

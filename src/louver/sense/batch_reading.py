@@ -1,0 +1,102 @@
+"""Events at a place as a DuckDB view with columns device, place and time, whatever they are called and made of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import duckdb
+
+from louver.errors import DataError, ParameterError
+from louver.sense.admitted import Admitted
+from louver.source.locations import DuckDBTable, File, Frame, Location, PostgresTable, locate
+from louver.source.names import instead_of
+
+_SETTINGS: dict[str, str | bool | int | float | list[str]] = {
+    "autoload_known_extensions": False,
+    "autoinstall_known_extensions": False,
+    "temp_directory": "",
+    "python_enable_replacements": False,
+}
+_FRAMES = ("pyarrow", "pandas", "polars")
+NAMES = ("device", "place", "time")
+
+
+@contextmanager
+def opened(events: object, columns: Mapping[str, str], *, has_door: bool) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A connection of its own in memory, on which the events are a view. Nothing is spilled to disk."""
+    unknown = next((name for name in columns if name not in NAMES), None)
+    if unknown is not None:
+        raise ParameterError(f"Events have no column {unknown!r}{instead_of(unknown, NAMES)}.")
+    with duckdb.connect(":memory:", config=_SETTINGS) as connection:
+        connection.execute("SET TimeZone = 'UTC'")
+        connection.execute("SET enable_progress_bar = false")
+        if isinstance(events, Admitted):
+            own = {"device": events.person, "place": events.place, "time": events.time}
+            connection.register("given", own)
+            columns = {}
+        else:
+            if not has_door:
+                raise ParameterError("Events with device ids need a door; only admitted events do without.")
+            _attach(connection, locate(events))
+        described = connection.execute("DESCRIBE given").fetchall()
+        kinds = {name: kind for name, kind, *_ in described}
+        device, place, time = (_named(kinds, name, columns.get(name, name)) for name in NAMES)
+        connection.execute(
+            f"CREATE TEMP VIEW events AS SELECT CAST({device} AS VARCHAR) AS device, "  # noqa: S608 quoted names
+            f"CAST({place} AS VARCHAR) AS place, {_microseconds(time, kinds[columns.get('time', 'time')])} AS time "
+            "FROM given"
+        )
+        yield connection
+
+
+def _attach(connection: duckdb.DuckDBPyConnection, location: Location) -> None:
+    if isinstance(location, PostgresTable) or (isinstance(location, Frame) and location.kind not in _FRAMES):
+        raise ParameterError(
+            "A batch of events is a file, a table of a DuckDB file, or an Arrow, pandas or Polars table."
+        )
+    if isinstance(location, Frame):
+        frame: Any = location.frame
+        connection.register("given", frame.collect() if hasattr(frame, "collect") else frame)
+        return
+    if not location.path.is_file():
+        raise DataError(f"There is no file {location.path}.")
+    path = _text(str(location.path.resolve()))
+    if isinstance(location, File):
+        source = (
+            f"read_parquet({path})" if location.is_parquet else f"read_csv({path}, header = true, all_varchar = true)"
+        )
+    elif isinstance(location, DuckDBTable):
+        connection.execute(f"ATTACH {path} AS recorded (TYPE duckdb, READ_ONLY)")
+        source = ".".join(map(_quoted, ["recorded", *location.table.split(".")]))
+    connection.execute(f"CREATE TEMP VIEW given AS FROM {source}")
+
+
+def _named(kinds: Mapping[str, str], name: str, column: str) -> str:
+    if column not in kinds:
+        raise DataError(f"The events have no column {column!r} for the {name}{instead_of(column, kinds)}.")
+    return _quoted(column)
+
+
+def _microseconds(time: str, kind: str) -> str:
+    """A column of times as whole microseconds; nothing where a value is none."""
+    if kind.endswith("INT") or kind in ("BIGINT", "INTEGER"):
+        return f"CAST({time} AS BIGINT)"
+    if kind == "VARCHAR":
+        return f"epoch_us(TRY_CAST({time} AS TIMESTAMPTZ))"
+    if kind.startswith("TIMESTAMP") or kind == "DATE":
+        return (
+            f"epoch_us(TRY_CAST({time} AS TIMESTAMPTZ))"
+            if "ZONE" in kind
+            else f"epoch_us(TRY_CAST({time} AS TIMESTAMP))"
+        )
+    raise DataError("The time of an event is a time, a text that is one, or whole microseconds UTC since 1970.")
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _text(value: str) -> str:
+    return "'" + value.replace("'", "''") + "'"

@@ -1,0 +1,58 @@
+"""Formats by their names, as a command line or a rules file gives them."""
+
+from __future__ import annotations
+
+import difflib
+from typing import Final, Protocol
+
+from louver.errors import ParameterError
+from louver.sense.events import Event, Rejected
+from louver.sense.formats.compact import Compact
+from louver.sense.formats.delimited import CSV
+from louver.sense.formats.fields import GENERIC, METERS, TAPS, WIFI, Fields
+from louver.sense.formats.ndjson import NDJSON
+from louver.sense.formats.radius import Radius
+from louver.sense.formats.wifi_syslog import Syslog
+
+FORMATS: Final = ("ndjson", "csv", "compact", "syslog", "radius")
+KINDS: Final = {"wifi": WIFI, "taps": TAPS, "meters": METERS, "generic": GENERIC}
+
+
+class Format(Protocol):
+    """A message to its events. `received` (microseconds since 1970) places times that leave out their year."""
+
+    @property
+    def ending(self) -> bytes:
+        """What stands between two records in a file."""
+
+    def __call__(self, message: bytes | str, received: int | None = None) -> list[Event | Rejected]:
+        """An event or the reason why there is none, for each record of the message; never an exception."""
+
+
+def named(name: str, *, fields: Fields | str = WIFI, zone: str = "UTC") -> Format:
+    """The format of this name: ndjson, csv, compact, syslog or radius.
+
+    `fields` (or wifi, taps, meters, generic) says what is read from ndjson and csv, and `zone` where the clocks of
+    syslog and radius are.
+    """
+    if isinstance(fields, str):
+        if fields not in KINDS:
+            raise ParameterError(f"There are no fields named {_shown(fields, KINDS)}")
+        fields = KINDS[fields]
+    if name in ("ndjson", "json"):
+        return NDJSON(fields)
+    if name == "csv":
+        return CSV(fields)
+    if name == "compact":
+        return Compact(fields.clock if fields.clock != "iso" else "s")
+    if name == "syslog":
+        return Syslog(zone)
+    if name == "radius":
+        return Radius(zone)
+    raise ParameterError(f"There is no format named {_shown(name, FORMATS)}")
+
+
+def _shown(name: str, known: object) -> str:
+    names = list(known)  # type: ignore[call-overload]
+    near = difflib.get_close_matches(name, names, 1)
+    return f"{name[:40]!r}; " + (f"did you mean {near[0]!r}?" if near else f"there are {', '.join(names)}.")

@@ -1,0 +1,163 @@
+"""An alarm in words, for whoever is on duty: what happened and what to do first, what it rests on after that."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from fractions import Fraction
+from textwrap import fill
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from louver.sense.events import instant
+from louver.watch.alarms.alarm import Alarm, Notice, rounded_up
+from louver.watch.journal_states import (
+    CLEAR,
+    FIRING,
+    FIRING_UNDECIDED,
+    LOUD,
+    NO_DATA,
+    PENDING,
+    UNDECIDED,
+    WITHOUT_ANSWER,
+)
+
+WIDTH = 100
+WHOLE = "any"  # the level of an alarm that speaks of every key at once: any region
+_TODO = {
+    FIRING: (
+        "Go and look, and act if it is so. The promise below says how often such an alarm is false. Nobody has to ask "
+        "again: the rule asks in every slot."
+    ),
+    UNDECIDED: (
+        "Undecided is not clear: go and look, as if the limit were crossed, until the rule decides again. Whoever runs "
+        "Louver removes the reason."
+    ),
+    FIRING_UNDECIDED: (
+        "Undecided is not clear: the limit was crossed, and nobody can tell whether it still is. Go and look. Whoever "
+        "runs Louver removes the reason."
+    ),
+    NO_DATA: (
+        "No data is not clear: go and look, as if the limit were crossed, and have the sensors and their connection "
+        "checked."
+    ),
+    PENDING: "Be ready to go and look: one more slot like this, or a few, and the rule fires.",
+    CLEAR: "Nothing. The promise below says how rarely a crossed limit is missed; what you see yourself counts more.",
+}
+_COUNTED = {
+    "devices": "devices, not people: somebody may carry several or none",
+    "people": "people, worked out from devices with the building's own ratio",
+}
+
+
+def subject(notice: Notice) -> str:
+    """One line: the state in capitals, where, and what about it."""
+    alarm = notice.alarm
+    if alarm.state == CLEAR and alarm.level == WHOLE:  # others may fire, so that all is clear would be false
+        return printable(f"DECIDED AGAIN: what the rule {alarm.rule} finds about each {alarm.key} is told again")
+    where = _where(alarm)
+    said = {
+        FIRING: f"{where} is found to cross {_limit(alarm)}",
+        UNDECIDED: f"it is not known whether {where} crosses {_limit(alarm)}",
+        FIRING_UNDECIDED: f"{where} was found to cross {_limit(alarm)}, and it is not known whether it still does",
+        PENDING: f"{where} was flagged, and not yet for long enough to say that it crosses {_limit(alarm)}",
+        NO_DATA: f"nothing is known about {where}",
+        CLEAR: f"{where} is no longer found to cross {_limit(alarm)}",
+    }[alarm.state]
+    again = f" (reminder {notice.number})" if notice.number else ""
+    return printable(f"{alarm.state.upper()}: {said}{again}")
+
+
+def text(notice: Notice) -> str:
+    """All of it, a paragraph a fact."""
+    return "\n".join(fill(printable(line), WIDTH, break_long_words=False) for line in _lines(notice))
+
+
+def _lines(notice: Notice) -> list[str]:
+    alarm = notice.alarm
+    asked = f", which asks {alarm.question}" if alarm.question else ""
+    lines = [
+        f"{subject(notice)}.",
+        f"Since: {_moment(alarm.since, alarm)}; {_how_often(alarm)}.",
+        f"To do: {_todo(alarm)}",
+    ]
+    if alarm.reason:
+        lines.append(f"Reason: {_sentence(alarm.reason)}")
+    if alarm.value is not None:
+        lines.append(f"Released number: {alarm.value:,}, which has noise in it.")
+    if alarm.closer is not None:
+        lines.append(f"Closer question: {_closer(alarm)}")
+    lines.append(f"Counted: {_COUNTED.get(alarm.counted, alarm.counted)}.")
+    none = "none while nothing is decided; otherwise: " if alarm.state in WITHOUT_ANSWER else ""
+    lines.append(f"Promise: {none}{_sentence(alarm.promise)}")
+    lines.append(f"Paid in this slot: {_paid(alarm)}.")
+    lines.append(f"Rule: {alarm.rule}{asked}.")
+    seen = f" To say that you have seen it: louver watch ack {alarm.id}" if alarm.state in LOUD else ""
+    lines.append(f"Alarm: {alarm.id}.{seen}")
+    return lines
+
+
+def _todo(alarm: Alarm) -> str:
+    """What the rule says is to be done; that no answer is not clear is always said."""
+    if alarm.todo and alarm.state in WITHOUT_ANSWER:
+        return f"{_sentence(alarm.todo)} {_TODO[alarm.state]}"
+    return alarm.todo or _TODO[alarm.state]
+
+
+def _where(alarm: Alarm) -> str:
+    return f"{alarm.level} {alarm.key}"
+
+
+def _limit(alarm: Alarm) -> str:
+    if alarm.limit is None:
+        return "its limit"
+    counted = alarm.counted if alarm.counted in _COUNTED else f"({alarm.counted})"
+    return f"its limit of {alarm.limit:,} {counted}"
+
+
+def _how_often(alarm: Alarm) -> str:
+    since, slot = _local(alarm.since, alarm), _local(alarm.slot, alarm)
+    at = f"{slot:%H:%M}" if slot.date() == since.date() else _moment(alarm.slot, alarm)
+    if alarm.state in WITHOUT_ANSWER or alarm.level == WHOLE:
+        return f"as of {at}"
+    found = "not flagged" if alarm.state == CLEAR else "flagged"
+    return f"{found} at {at}" if alarm.slots == 1 else f"{found} in {alarm.slots} slots in a row, last at {at}"
+
+
+def _closer(alarm: Alarm) -> str:
+    closer = alarm.closer
+    if closer is None or closer.flagged is None:
+        return "it could not be decided, so what the rule found stands."
+    found = "also flags it" if closer.flagged else "does not flag it"
+    return f"a closer look {found}. {_sentence(closer.promise)}"
+
+
+def _paid(alarm: Alarm) -> str:
+    each = f" for each {alarm.unit}" if alarm.unit else ""
+    paid = "nothing" if alarm.price is None else f"epsilon {_epsilon(alarm.price)}{each}"
+    if alarm.closer is not None and alarm.closer.price is not None:
+        paid += f", and epsilon {_epsilon(alarm.closer.price)} for the closer question"
+    return paid
+
+
+def _epsilon(price: Fraction) -> str:
+    return f"{rounded_up(price):.4f}"
+
+
+def _local(time: int, alarm: Alarm) -> datetime:
+    try:
+        return instant(time).astimezone(ZoneInfo(alarm.zone))
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return instant(time)
+
+
+def _moment(time: int, alarm: Alarm) -> str:
+    local = _local(time, alarm)
+    return f"{local:%H:%M} on {local:%Y-%m-%d} ({local.tzinfo})"
+
+
+def _sentence(said: str) -> str:
+    return said if said.endswith((".", "!", "?")) else f"{said}."
+
+
+def printable(said: str) -> str:
+    """A text from elsewhere, without signs that could move the cursor or begin a line of their own."""
+    return "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in said)

@@ -1,0 +1,120 @@
+"""The outbox's part of the journal: which notices wait for which channel, and what became of them.
+
+Notices of one rule and key go to one channel in order, so only the first that waits may be due.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from typing import Final
+
+from louver.watch.alarms.alarm import Alarm, Notice
+from louver.watch.journal_file import JournalFile
+from louver.watch.journal_records import DELIVERED, GIVEN_UP, Waiting
+from louver.watch.journal_states import WITHOUT_ANSWER
+
+_SNOOZED: Final = (
+    "EXISTS (SELECT 1 FROM snoozes WHERE snoozes.rule = alarms.rule AND snoozes.key IN ('', '=' || alarms.key)"
+    " AND snoozes.until > :now)"
+)
+# Whoever snoozed knew of a crowd, not that nobody can tell any more. So the first notice of that goes out, and before
+# it, to keep the order, what it stands behind.
+_BREAKING: Final = (
+    "EXISTS (SELECT 1 FROM deliveries behind JOIN alarms breaks ON breaks.number = behind.alarm"  # noqa: S608 fixed texts
+    " WHERE behind.channel = deliveries.channel AND behind.lane = deliveries.lane AND behind.outcome IS NULL"
+    f" AND behind.notice = 0 AND breaks.state IN {WITHOUT_ANSWER})"
+)
+_DUE: Final = (
+    "SELECT deliveries.number, record, notice, tries, tried"  # noqa: S608 fixed texts
+    " FROM deliveries JOIN alarms ON alarms.number = deliveries.alarm"
+    " WHERE channel = :channel AND outcome IS NULL AND next <= :now AND deliveries.number ="
+    " (SELECT min(number) FROM deliveries first WHERE first.channel = deliveries.channel"
+    "  AND first.lane = deliveries.lane AND first.outcome IS NULL)"
+    f" AND (NOT :snoozes OR NOT {_SNOOZED} OR {_BREAKING}) ORDER BY next, deliveries.number LIMIT :most"
+)
+_TO_REPEAT: Final = (
+    "SELECT alarms.number, record, max(notice)"  # noqa: S608 fixed texts
+    " FROM alarms JOIN deliveries ON alarms.number = deliveries.alarm"
+    " WHERE closed IS NULL AND acknowledged IS NULL AND channel = :channel"
+    f" AND (NOT :snoozes OR NOT {_SNOOZED})"
+    " GROUP BY alarms.number HAVING count(*) = count(outcome) AND max(ended) <= :now - :every"
+)
+
+
+class Deliveries:
+    """What waits, tried and ended, each act in a transaction of its own."""
+
+    def __init__(self, file: JournalFile) -> None:
+        self._file = file
+
+    def add(
+        self, connection: sqlite3.Connection, number: int, notice: int, channel: str, alarm: Alarm, now: int
+    ) -> None:
+        """A notice of the alarm with this number, inside a transaction that somebody else began."""
+        lane = json.dumps([alarm.rule, alarm.key])
+        connection.execute(
+            "INSERT INTO deliveries (alarm, notice, channel, lane, made, next) VALUES (?, ?, ?, ?, ?, ?)",
+            (number, notice, channel, lane, now, now),
+        )
+
+    def due(self, channel: str, now: int, *, snoozes: bool = True, most: int = 100) -> list[Waiting]:
+        """Those whose turn it is, the longest due first."""
+        values = {"channel": channel, "now": now, "snoozes": snoozes, "most": most}
+        with self._file.read() as connection:
+            found = connection.execute(_DUE, values).fetchall()
+        return [
+            Waiting(number, Notice(Alarm.from_dict(json.loads(record)), notice), tries, tried)
+            for number, record, notice, tries, tried in found
+        ]
+
+    def delivered(self, number: int, now: int, remark: str | None = None) -> None:
+        self._end(number, DELIVERED, now, remark)
+
+    def give_up(self, number: int, now: int, why: str) -> None:
+        self._end(number, GIVEN_UP, now, why)
+
+    def _end(self, number: int, outcome: str, now: int, why: str | None) -> None:
+        with self._file.write() as connection:
+            connection.execute(
+                "UPDATE deliveries SET outcome = ?, ended = ?, why = ?, tries = tries + 1,"
+                " tried = coalesce(tried, ?) WHERE number = ?",
+                (outcome, now, why, now, number),
+            )
+
+    def later(self, number: int, now: int, again: int, why: str) -> None:
+        """It failed and is tried again then."""
+        with self._file.write() as connection:
+            connection.execute(
+                "UPDATE deliveries SET tries = tries + 1, tried = coalesce(tried, ?), next = ?, why = ?"
+                " WHERE number = ? AND outcome IS NULL",
+                (now, again, why, number),
+            )
+
+    def repeat(self, channel: str, every: int, now: int, *, snoozes: bool = True) -> int:
+        """Tell again what is open, not acknowledged, and was last told so long ago; how many that are."""
+        values = {"channel": channel, "now": now, "snoozes": snoozes, "every": every}
+        with self._file.read() as connection:
+            if not connection.execute(_TO_REPEAT, values).fetchone():
+                return 0  # the common case takes no lock
+        with self._file.write() as connection:
+            found = connection.execute(_TO_REPEAT, values).fetchall()
+            for number, record, notice in found:
+                alarm = Alarm.from_dict(json.loads(record))
+                self.add(connection, number, notice + 1, channel, alarm, now)
+        return len(found)
+
+    def waiting(self) -> dict[str, int]:
+        """How many wait for each channel."""
+        with self._file.read() as connection:
+            sql = "SELECT channel, count(*) FROM deliveries WHERE outcome IS NULL GROUP BY channel"
+            return dict(connection.execute(sql).fetchall())
+
+    def give_up_channel(self, channel: str, before: int, now: int, why: str) -> int:
+        """What was made before then for a channel that there is no more; how many that were."""
+        with self._file.write() as connection:
+            return connection.execute(
+                "UPDATE deliveries SET outcome = ?, ended = ?, why = ?"
+                " WHERE channel = ? AND made < ? AND outcome IS NULL",
+                (GIVEN_UP, now, why, channel, before),
+            ).rowcount

@@ -1,0 +1,159 @@
+"""From the journal to the channels: every notice at least once, in order for each rule and key.
+
+A notice is marked as delivered after the other side has it. A crash in between sends it again, with the same id. Each
+channel has a worker of its own, so that one which is broken holds up no other, and each notice waits by itself, so that
+one which is refused holds up no other key.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from secrets import SystemRandom
+from typing import Final
+
+from louver.errors import LouverError
+from louver.watch.alarms.sink import DAY, Channel, LaterError, RefusedError
+from louver.watch.alarms.words import printable, subject
+from louver.watch.durations import written
+from louver.watch.journal import Journal, clock
+from louver.watch.journal_records import Waiting
+
+POLL: Final = 1.0  # seconds until a change by another process is seen
+FIRST_WAIT: Final = 1.0
+LONGEST_WAIT: Final = 300.0
+LAST_CALL: Final = 30.0  # seconds that a watch which ends gives its channels
+SECOND: Final = 1_000_000
+_RANDOM: Final = SystemRandom()
+
+
+def back_off(tries: int, uniform: Callable[[float, float], float]) -> float:
+    """Seconds until the next try: a random part of a span that doubles, so that many do not come back at once."""
+    span = min(FIRST_WAIT * 2.0 ** min(tries, 64), LONGEST_WAIT)
+    return uniform(span / 2, span)
+
+
+def _aloud(said: str) -> None:
+    sys.stderr.write(f"{said}\n")
+    sys.stderr.flush()
+
+
+class Outbox:
+    """Runs beside the watcher: `await outbox.run()` until it is cancelled, or `await outbox.flush()` once.
+
+    `say` gets a sentence when a channel fails, is back, or a notice is given up.
+    """
+
+    def __init__(
+        self,
+        journal: Journal,
+        channels: Mapping[str, Channel],
+        *,
+        say: Callable[[str], None] = _aloud,
+        now: Callable[[], int] = clock,
+        uniform: Callable[[float, float], float] = _RANDOM.uniform,
+    ) -> None:
+        self._journal, self._deliveries = journal, journal.deliveries
+        self._channels = dict(channels)
+        self._say, self._now, self._uniform = say, now, uniform
+        self._news = {name: asyncio.Event() for name in self._channels}
+        self._failing: set[str] = set()
+        self._strangers: set[str] = set()
+        self._done: dict[int, str | None] = {}  # delivered, though the journal could not be told yet
+
+    def wake(self) -> None:
+        """There is something new in the journal; without this it is seen within a second."""
+        for event in self._news.values():
+            event.set()
+
+    async def run(self) -> None:
+        """Deliver until cancelled."""
+        self._tell_of_strangers()
+        async with asyncio.TaskGroup() as group:
+            for channel in self._channels.values():
+                group.create_task(self._work(channel))
+
+    async def flush(self, seconds: float = LAST_CALL) -> None:
+        """Try what is due now, on every channel at once; what fails, or takes longer, waits in the journal."""
+        self._tell_of_strangers()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await asyncio.gather(*(self._pass(channel) for channel in self._channels.values()))
+
+    async def close(self) -> None:
+        await asyncio.gather(*(channel.sink.close() for channel in self._channels.values()))
+
+    async def _work(self, channel: Channel) -> None:
+        news = self._news[channel.name]
+        while True:
+            news.clear()
+            await self._pass(channel)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(POLL):
+                    await news.wait()
+
+    async def _pass(self, channel: Channel) -> None:
+        """Until nothing is due. A journal that cannot be written is no reason to stop."""
+        try:
+            if channel.repeat is not None:
+                self._deliveries.repeat(channel.name, channel.repeat, self._now(), snoozes=channel.snoozes)
+            while due := self._deliveries.due(channel.name, self._now(), snoozes=channel.snoozes):
+                for waiting in due:
+                    await self._try(channel, waiting)
+        except LouverError as fault:
+            self._say(f"Alarms to {channel.name} are held up: {fault}")
+
+    async def _try(self, channel: Channel, waiting: Waiting) -> None:
+        number = waiting.number
+        try:
+            if number not in self._done:
+                self._done[number] = await channel.sink.deliver(waiting.notice)
+        except RefusedError as refused:
+            self._give_up(channel, waiting, str(refused))
+        except LaterError as failed:
+            self._later(channel, waiting, failed)
+        except Exception as fault:  # a sink that breaks must not take the others along
+            self._later(channel, waiting, LaterError(f"It failed in an unforeseen way ({type(fault).__name__})."))
+        else:
+            remark = self._done[number]
+            self._deliveries.delivered(number, self._now(), remark)
+            del self._done[number]
+            if remark is not None:
+                self._say(f"Alarm {waiting.notice.id} to {channel.name}: {remark}")
+            if channel.name in self._failing:
+                self._failing.discard(channel.name)
+                self._say(f"Alarms reach {channel.name} again.")
+
+    def _later(self, channel: Channel, waiting: Waiting, failed: LaterError) -> None:
+        now = self._now()
+        ends = (now if waiting.tried is None else waiting.tried) + channel.give_up
+        if now >= ends:
+            self._give_up(channel, waiting, f"{failed} It was tried for {written(channel.give_up)}.")
+            return
+        wait = max(back_off(waiting.tries, self._uniform), failed.after or 0.0)
+        self._deliveries.later(waiting.number, now, min(now + int(wait * SECOND), ends), str(failed))
+        if channel.name not in self._failing:
+            self._failing.add(channel.name)
+            self._say(f"ALARMS DO NOT REACH {printable(channel.name)}: {failed} They are tried again.")
+
+    def _give_up(self, channel: Channel, waiting: Waiting, why: str) -> None:
+        self._deliveries.give_up(waiting.number, self._now(), why)
+        self._say(
+            f"GIVEN UP: alarm {waiting.notice.id} was not delivered to {printable(channel.name)}. {why} "
+            f"It said: {subject(waiting.notice)}."
+        )
+
+    def _tell_of_strangers(self) -> None:
+        """Notices may wait for a channel that is no longer in the rules; after a day they are given up."""
+        now = self._now()
+        for name, count in self._deliveries.waiting().items():
+            if name in self._channels:
+                continue
+            lost = self._deliveries.give_up_channel(name, now - DAY, now, "There is no such channel any more.")
+            if name in self._strangers and not lost:
+                continue
+            self._strangers.add(name)
+            wait = f"{count - lost} wait for it and {lost} are given up"
+            self._say(f"ALARMS DO NOT REACH {printable(name)}: there is no table [alarm.{printable(name)}]; {wait}.")

@@ -1,0 +1,156 @@
+"""Standing questions and all that a watcher needs to know about them, from one readable file, `rules.toml`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from zoneinfo import ZoneInfo
+
+from louver import parameters
+from louver.errors import ParameterError
+from louver.privacy import Unit
+from louver.sense.building import Building
+from louver.sense.presence import Rule as Timing
+from louver.source.names import instead_of
+from louver.watch.hours import Hours
+
+if TYPE_CHECKING:
+    from louver.source.toml import Section
+
+# What an access point can tell apart, and what these add up to. Rooms of a region it cannot.
+LEVELS = ("region", "floor", "building")
+PERSON, SLOT, DAY = "person", "slot", "day"
+UNITS = (Unit(PERSON, SLOT), Unit(PERSON, DAY), Unit(PERSON))
+STRATEGIES = ("shift", "progressive", "adaptive", "sparse")
+WALL, EVENTS = "wall", "events"
+CLOCKS = (WALL, EVENTS)
+TERMINAL = "terminal"
+MOST_SLOTS = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Closer:
+    """A second question about the keys that were flagged: closer, at its own price and with its own promise."""
+
+    slack: Fraction
+    miss_rate: Fraction
+    false_alarm_rate: Fraction | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """One standing question about every key of a level.
+
+    It is a condition (`having`, or a whole `ask`), or the number of each key (`values`, each `within` so much), which
+    is flagged where it may be above the `limit`. `miss_rate` is for `pending` slots together.
+    """
+
+    name: str
+    level: str = "region"
+    having: str | None = None
+    ask: str | None = None
+    within: Fraction | None = None
+    limit: str | Fraction | None = None
+    miss_rate: Fraction
+    slack: Fraction | None = None
+    false_alarm_rate: Fraction | None = None
+    strategy: str | None = None
+    objective: str | None = None
+    alarms: int | None = None
+    pending: int = 1
+    clear_after: int = 1
+    hours: Hours = field(default_factory=Hours)
+    closer: Closer | None = None
+    to: tuple[str, ...] = (TERMINAL,)
+    todo: str = ""
+
+    def __post_init__(self) -> None:
+        asked = [each for each in (self.having, self.ask, self.within) if each is not None]
+        if len(asked) != 1:
+            raise ParameterError("A rule has one of having, ask, or values = true with within.")
+        if self.level not in LEVELS:
+            said = " (access points tell regions apart, not their rooms)" if self.level == "room" else ""
+            raise ParameterError(f"There is no level {self.level!r}{said or instead_of(self.level, LEVELS)}.")
+        parameters.error_rate("miss_rate", self.miss_rate)
+        parameters.integer("pending", self.pending, 1, MOST_SLOTS)
+        parameters.integer("clear_after", self.clear_after, 1, MOST_SLOTS)
+        if self.strategy is not None and self.strategy not in STRATEGIES:
+            raise ParameterError(f"There is no strategy {self.strategy!r}{instead_of(self.strategy, STRATEGIES)}.")
+        if not self.is_number and self.slack is None:
+            raise ParameterError("slack is missing: how far below a threshold either answer is fine, such as 10.")
+        if self.is_number and (self.closer is not None or self.strategy is not None or self.slack is not None):
+            raise ParameterError(
+                "Numbers take no slack, strategy or closer question; within says how far they are off."
+            )
+        if not self.is_number and self.limit is not None:
+            raise ParameterError("limit is for numbers; a condition has its limit in having.")
+
+    @property
+    def is_number(self) -> bool:
+        """Whether it releases a number for each key."""
+        return self.within is not None
+
+    @property
+    def slot_miss_rate(self) -> Fraction:
+        """What each slot may miss, so that all pending ones together keep the promise."""
+        return self.miss_rate / self.pending
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """The rules, and what they are asked of: a building, its store, ledger, journal and salt; times in microseconds.
+
+    `clock` says by which time slots become final: the wall's, or that of the events as in a replay. A feed that is not
+    connected for longer than `no_data_after` is told as no data. By the wall's clock, a slot whose data comes more than
+    `late_after` after it is undecided and costs nothing. Rows are forgotten after `keep`.
+    """
+
+    path: Path
+    building: Building
+    dataset: str
+    unit: Unit
+    rules: tuple[Rule, ...]
+    store: str | Path
+    ledger: str | Path
+    salt: Path
+    journal: Path
+    timing: Timing = field(default_factory=Timing)
+    feed: str | None = None
+    options: dict[str, Any] = field(default_factory=dict)
+    clock: str | None = None
+    no_data_after: int = 600_000_000
+    late_after: int | None = None
+    keep: int | None = None
+    channels: Section | None = None
+
+    def __post_init__(self) -> None:
+        if self.unit not in UNITS:
+            listed = ", ".join(str(unit) for unit in UNITS)
+            raise ParameterError(f"The unit of a watch is one of {listed}, not {self.unit}.")
+        if not self.rules:
+            raise ParameterError("There is no rule; it needs a table [rule.NAME].")
+        if self.clock is not None and self.clock not in CLOCKS:
+            raise ParameterError(f"There is no clock {self.clock!r}{instead_of(self.clock, CLOCKS)}.")
+
+    @classmethod
+    def read(cls, path: str | Path = "rules.toml") -> Rules:
+        """From a file; what is wrong in it is said in one sentence with its place. Paths in it are relative to it."""
+        from louver.watch.rules_toml import read
+
+        return read(Path(path))
+
+    @property
+    def zone(self) -> ZoneInfo:
+        return ZoneInfo(self.building.timezone)
+
+    def rule(self, name: str) -> Rule:
+        found = {rule.name: rule for rule in self.rules}
+        if name not in found:
+            raise ParameterError(f"{self.path} has no rule {name!r}{instead_of(name, found)}.")
+        return found[name]
+
+    def due(self, slot: int) -> tuple[Rule, ...]:
+        """The rules whose hours hold at a slot."""
+        return tuple(rule for rule in self.rules if rule.hours.always or rule.hours.hold_at(slot, self.zone))

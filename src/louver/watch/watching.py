@@ -1,0 +1,58 @@
+"""A watch from beginning to end: journal, channels, outbox and watcher together."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TextIO
+
+from louver.sense.feeds.batch import Feed
+from louver.watch.alarms.settings import channels
+from louver.watch.deciding import Decided
+from louver.watch.forecast import Forecast
+from louver.watch.journal import Journal
+from louver.watch.outbox import Outbox
+from louver.watch.rules import Rules
+from louver.watch.watcher import Watched, Watcher
+
+
+async def watch(
+    rules: Rules,
+    feed: Feed,
+    *,
+    clock: str | None = None,
+    seconds: float | None = None,
+    once: bool = False,
+    told: Callable[[list[Decided]], None] = lambda _: None,
+    started: Callable[[Forecast], None] = lambda _: None,
+    stopping: Callable[[Callable[[], None]], None] = lambda _: None,
+    stream: TextIO | None = None,
+) -> Watched:
+    """Watch a feed until it ends, for so many seconds, or until the first slot is decided.
+
+    `stopping` is given the function that stops the watch, for signals. Alarms for the terminal go to `stream`.
+    """
+    places = channels(rules.channels, stream=stream)
+    with Journal.open(rules.journal) as journal:
+        outbox = Outbox(journal, places)
+
+        def hear(decided: list[Decided]) -> None:
+            told(decided)
+            outbox.wake()
+            if once:
+                watcher.stop()
+
+        watcher = Watcher(rules, feed, journal, clock=clock, told=hear, started=started)
+        stopping(watcher.stop)
+        sending = asyncio.create_task(outbox.run())
+        if seconds is not None:
+            asyncio.get_running_loop().call_later(seconds, watcher.stop)
+        try:
+            return await watcher.run()
+        finally:
+            sending.cancel()
+            with suppress(asyncio.CancelledError):
+                await sending
+            await outbox.flush()
+            await outbox.close()

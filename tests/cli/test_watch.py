@@ -1,0 +1,160 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from louver.cli import main
+from louver.ledger import Ledger
+from tests.watch.made import FIRE_LIMIT, FULL, house, lines
+
+NUMBERS = '[rule.crowd]\nvalues = true\nwithin = 10\nmiss_rate = 0.05\nlimit = "capacity"\n'
+
+
+def made(folder: Path, rules: str = FIRE_LIMIT, **options: float) -> tuple[str, str]:
+    """A house with events: the aula is full in slots 1, 2 and 3 of six. The events and the rules."""
+    house(folder, rules, **options)  # type: ignore[arg-type]
+    full, empty = {"aula": FULL, "lab": 1}, {"lab": 1}
+    (folder / "events.ndjson").write_text(lines(empty, full, full, full, empty, empty))
+    return str(folder / "events.ndjson"), str(folder / "rules.toml")
+
+
+def test_a_file_is_watched_and_alarms_are_told_on_the_terminal(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    feed, rules = made(tmp_path)
+    assert main(["watch", feed, "--rules", rules]) == 0
+    said = capsys.readouterr().out
+    assert "fire-limit: each slot costs at most 0.4148 for each person and slot" in said
+    assert "FIRING: region aula" in said
+    assert "its limit of 200 devices" in said
+    assert "bounds leave out" not in said
+    assert "CLEAR: region aula" in said
+    assert "6 slots of rules were decided, 0 of them not for every key; 2 alarms" in said
+    assert "Messages that were rejected: none." in said
+
+
+def test_with_json_each_slot_is_a_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    feed, rules = made(tmp_path)
+    assert main(["watch", feed, "--rules", rules, "--json"]) == 0
+    said = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [line["what"] for line in said] == ["forecast", *["slot"] * 6, "end"]
+    assert [line["firing"] for line in said[1:-1]] == [[], ["aula"], ["aula"], ["aula"], [], []]
+    assert said[-1]["rejected"] == {}
+
+
+def test_rejected_messages_are_counted_by_kind_and_accepted_ones_are_private(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    feed, rules = made(tmp_path)
+    with Path(feed).open("a") as file:
+        file.write('nothing of the kind\n{"device": "d", "place": "ap-1", "time": "2026-03-02T09:25:00Z"}\n')
+    assert main(["watch", feed, "--rules", rules]) == 0
+    said = capsys.readouterr().out
+    assert "Messages that were rejected: not JSON (1), unknown place (1)." in said
+    assert f"{3 * FULL + 6:,}" not in said
+
+
+def test_a_dry_run_says_what_it_would_cost_and_makes_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    feed, rules = made(tmp_path)
+    assert main(["watch", feed, "--rules", rules, "--dry-run"]) == 0
+    assert "Every slot has a budget of its own: 0.4148 of 1.0000 is used at most" in capsys.readouterr().out
+    assert not (tmp_path / "store").exists()
+    assert not (tmp_path / "store.journal").exists()
+    with Ledger.open(tmp_path / "watch.ledger") as ledger:
+        assert ledger.spent() == 0
+
+
+def test_rules_that_do_not_fit_are_refused_with_the_exit_code_of_a_budget(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    feed, rules = made(tmp_path, cap=0.3)
+    assert main(["watch", feed, "--rules", rules]) == 3
+    assert "louver watch: The rules do not fit into a slot's budget" in capsys.readouterr().err
+
+
+def test_once_stops_after_the_first_slot(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    feed, rules = made(tmp_path)
+    text = (tmp_path / "rules.toml").read_text()
+    (tmp_path / "rules.toml").write_text(text.replace("dataset", "feed = '-'\ndataset", 1))
+    assert main(["watch", feed, "--rules", rules, "--once", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out.splitlines()[-1])["slots"] >= 1
+
+
+def test_alarms_are_listed_seen_and_snoozed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    feed, rules = made(tmp_path, FIRE_LIMIT + "clear_after = 9\n")
+    main(["watch", feed, "--rules", rules])
+    capsys.readouterr()
+    assert main(["watch", "alarms", "--rules", rules, "--json"]) == 0
+    (alarm,) = json.loads(capsys.readouterr().out)["alarms"]
+    assert (alarm["key"], alarm["state"], alarm["open"]) == ("aula", "firing", True)
+    assert main(["watch", "ack", alarm["id"][:6], "--rules", rules, "--who", "ann"]) == 0
+    assert "Seen: FIRING: region aula" in capsys.readouterr().out
+    assert main(["watch", "alarms", "--rules", rules]) == 0
+    assert "ann" in capsys.readouterr().out
+    assert main(["watch", "snooze", "fire-limit", "aula", "--for", "30m", "--rules", rules]) == 0
+    assert "held back for 30 minutes" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["snooze", "fire-limt", "--for", "30m"], "has no rule 'fire-limt' (did you mean 'fire-limit'?)"),
+        (["snooze", "fire-limit", "aul", "--for", "30m"], "has no key 'aul' (did you mean 'aula'?)"),
+        (["try", "--rule", "fire-limit", "--pending", "0"], "--pending must be a whole number from 1 to 1000"),
+        (["try", "--rule", "fire-limit", "--limit", "30"], "released flags and no numbers"),
+        (["try", "--rule", "fire-limit"], "There is no journal at"),
+        (["alarm"], "There is no command 'alarm' (did you mean 'alarms'?)"),
+        (["nothing.csv"], "There is no file 'nothing.csv' to replay"),
+        ([], "Say which feed is watched"),
+        (["events.ndjson", "--speed", "fast"], "--speed"),
+        (["mqtt://localhost/wifi", "--speed", "3"], "--speed is for files"),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_one_sentence(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    words: list[str],
+    said: str,
+) -> None:
+    made(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    assert main(["watch", *words]) in (2, 4)
+    assert said in capsys.readouterr().err
+
+
+def test_a_rule_is_tried_on_what_was_released_for_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    feed, rules = made(tmp_path)
+    main(["watch", feed, "--rules", rules])
+    with Ledger.open(tmp_path / "watch.ledger") as ledger:
+        before = ledger.head().number
+    capsys.readouterr()
+    fired = {}
+    for pending in ("1", "3", "4"):
+        assert main(["watch", "try", "--rule", "fire-limit", "--pending", pending, "--rules", rules, "--json"]) == 0
+        fired[pending] = [fire["fired"][11:16] for fire in json.loads(capsys.readouterr().out)["fires"]]
+    assert fired == {"1": ["09:05"], "3": ["09:15"], "4": []}
+    with Ledger.open(tmp_path / "watch.ledger") as ledger:
+        assert ledger.head().number == before
+
+
+def test_released_numbers_are_tried_with_another_limit(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    feed, rules = made(tmp_path, NUMBERS)
+    main(["watch", feed, "--rules", rules])
+    capsys.readouterr()
+    for limit, fires in (("300", "fires once"), ("600", "fires 0 times"), ("capacity", "fires once")):
+        assert main(["watch", "try", "--rule", "crowd", "--limit", limit, "--rules", rules]) == 0
+        assert fires in capsys.readouterr().out
+
+
+def test_the_help_names_the_commands_beside_it(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["watch", "--help"])
+    assert "louver watch snooze" in capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        main(["watch", "ack", "--help"])
+    assert "louver watch ack" in capsys.readouterr().out

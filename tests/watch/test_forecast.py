@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from louver.errors import BudgetError
+from louver.ledger import Ledger
+from louver.watch.forecast import Forecast
+from louver.watch.pipeline import prepared
+from louver.watch.rules import Rules
+from tests.watch.made import FIRE_LIMIT, NINE, STEP, house
+
+SECOND = FIRE_LIMIT.replace("fire-limit", "second")
+
+
+def foreseen(rules: Rules, start: int = NINE) -> Forecast:
+    with Ledger.open(rules.ledger) as ledger:
+        return prepared(rules, ledger, start).forecast
+
+
+def test_a_rule_says_what_a_slot_costs_and_what_is_promised_over_the_pending_ones(tmp_path: Path) -> None:
+    said = foreseen(house(tmp_path, f"{FIRE_LIMIT}pending = 2\nclear_after = 3\n"))
+    (sentence,) = said.rules
+    assert sentence == (
+        "fire-limit: each slot costs at most 0.5382 for each person and slot; a region over its limit in 2 slots in a "
+        "row fires except in at most 1 of 20 cases."
+    )
+    assert said.budget == (
+        "Every slot has a budget of its own: 0.5382 of 1.0000 is used at most, for as long as you like."
+    )
+    assert said.ends is None
+
+
+def test_rules_that_do_not_fit_into_a_slot_together_are_refused(tmp_path: Path) -> None:
+    rules = house(tmp_path, FIRE_LIMIT + SECOND, cap=0.8)
+    with pytest.raises(BudgetError, match=r"fire-limit and second cost 0\.8296 together and 0\.8000 is left"):
+        foreseen(rules)
+
+
+def test_rules_with_hours_of_their_own_need_not_fit_together(tmp_path: Path) -> None:
+    rules = house(tmp_path, f'{FIRE_LIMIT}hours = "07:00-12:00"\n{SECOND}hours = "12:00-18:00"\n', cap=0.8)
+    assert "0.4148 of 0.8000" in foreseen(rules).budget
+
+
+def test_a_closer_question_is_counted_as_if_every_slot_had_one(tmp_path: Path) -> None:
+    rules = house(tmp_path, f"{FIRE_LIMIT}closer = {{ slack = 3, miss_rate = 0.05 }}\n", cap=1.5)
+    with pytest.raises(BudgetError, match=r"fire-limit costs 1\.566. and 1\.5000 is left"):
+        foreseen(rules)
+
+
+def test_for_a_person_and_day_it_says_until_which_time_the_budget_lasts(tmp_path: Path) -> None:
+    rules = house(tmp_path, f'{FIRE_LIMIT}hours = "08:00-18:00"\n', cap=4.2, unit="(person, day)")
+    said = foreseen(rules)
+    # Ten slots of 0.4148 fit, so the eleventh does not: fifty minutes after eight.
+    assert said.budget == (
+        "On Tuesdays the day's budget of 4.2000 may be used up at 08:50; slots after that are undecided."
+    )
+    assert said.ends is not None
+    assert f"{said.ends:%H:%M}" == "08:50"
+
+
+def test_a_day_that_fits_is_said_to_suffice(tmp_path: Path) -> None:
+    rules = house(tmp_path, f'{FIRE_LIMIT}hours = "08:00-08:30"\n', cap=3, unit="(person, day)")
+    assert foreseen(rules).budget == "Every day has a budget of its own, which suffices for the whole day."
+
+
+def test_for_a_person_it_says_until_when_the_budget_lasts(tmp_path: Path) -> None:
+    # 6 slots a day, 0.4148 each: 300 slots are 50 days.
+    rules = house(tmp_path, f'{FIRE_LIMIT}hours = "08:00-08:30"\n', cap=124.5, unit="(person)")
+    said = foreseen(rules)
+    assert said.ends is not None
+    assert f"{said.ends:%Y-%m-%d %H:%M}" == "2026-04-22 08:00"
+
+
+@pytest.mark.parametrize("cap", [1, 2.5, 7])
+def test_the_budget_lasts_exactly_so_long_as_it_was_said_to(tmp_path: Path, cap: float) -> None:
+    import asyncio
+
+    from tests.watch.made import Given, events, paid_keys, watched
+
+    rules = house(tmp_path, cap=cap, unit="(person)")
+    ends = foreseen(rules).ends
+    assert ends is not None
+    made = asyncio.run(watched(rules, Given(events(*[{"aula": 1}] * 20))))
+    paid = len(paid_keys(rules))
+    assert made.undecided == 20 - paid
+    assert (int(ends.timestamp()) * 1_000_000 - NINE) // STEP == paid == int(Fraction(cap) / made.paid)
