@@ -99,3 +99,53 @@ def test_missing_files_and_wrong_promises_get_one_sentence(tmp_path: Path) -> No
     assert impossible.stderr.startswith("miss_rate must be greater than 0")
     for wrong in (["one.csv"], ["--miss-rate", "5%"], ["--miss-rate", "1/0"]):
         assert run("which_rooms.py", tmp_path, *wrong).returncode == 2
+
+
+def own_file(folder: Path, head: str, *groups: str) -> Path:
+    """A file with 300 rows of each group, in which {} is the number of the row."""
+    file = folder / "own.csv"
+    file.write_text("\n".join([head, *(row.format(number) for row in groups for number in range(1, 301))]))
+    return file
+
+
+def test_vessels_watches_the_cells_of_ones_own_file(tmp_path: Path) -> None:
+    head = "area,vessel_id,time,lat,lon"
+    harbour = "ny_harbor,{},2020-12-01 06:05:00,40.675,-74.025"
+    elsewhere = "virginia,9000{},2020-12-01 06:05:00,40.675,-73.925"  # other ships, in a cell of the grid all the same
+    later = "ny_harbor,1,2020-12-01 06:25:00,40.4,-74.3"  # a slot is decided when something later has come
+    done = run("vessels.py", tmp_path, own_file(tmp_path, head, harbour, elsewhere, later), "--check")
+    # 290 over the limit: missed with probability under 1e-30. Empty cells may be flagged.
+    assert "0 of 1 true breaches were missed" in done.stdout, done.stderr
+    assert "2 slots were decided, 0 of them not for every cell" in done.stdout
+    assert not list(tmp_path.glob("*.ledger"))
+
+
+def test_wifi_campaign_counts_people_once_an_hour(tmp_path: Path) -> None:
+    head, row = "time,user_id,building,floor", "2013-06-20 09:{}:00,{{}},1,2"
+    file = own_file(tmp_path, head, row.format("05"), row.format("07"), "2013-06-20 11:05:00,7,0,0")
+    done = run("wifi_campaign.py", tmp_path, file, "--check")
+    # 296 over the limit: missed with probability under 1e-30.
+    (hour,) = [line for line in done.stdout.splitlines() if line.startswith("09:00")]
+    assert "building 1 floor 2" in hour
+    assert "0 of 1 true breaches were missed" in done.stdout  # one phone that scans 300 times is one person
+    assert not run("wifi_campaign.py", tmp_path, file, "--day", "2013-06-21", "--check").stderr
+
+
+def test_flights_counts_the_listed_airports(tmp_path: Path) -> None:
+    atlanta, unlisted = "2001-01-01 09:05:00,ATL", "2001-01-01 09:05:00,XYZ"
+    later = "2001-01-01 10:05:00,ATL"  # its own slot is not over
+    done = run("flights.py", tmp_path, own_file(tmp_path, "time,origin", atlanta, unlisted, later), "--check")
+    # 220 or more over the limits: missed with probability under 1e-9.
+    assert done.stdout.count("ATL (1)") == 3, done.stderr
+    assert done.stdout.count("missed 0 of 1 true breaches") == 3
+    assert "XYZ" not in done.stdout
+
+
+@pytest.mark.parametrize("name", ["vessels.py", "wifi_campaign.py", "flights.py"])
+@pytest.mark.parametrize("file", ["none.parquet", "none.csv", "odd.parquet", "odd.csv"])
+def test_a_record_that_cannot_be_read_gets_one_sentence(tmp_path: Path, name: str, file: str) -> None:
+    for odd in ("odd.parquet", "odd.csv"):
+        (tmp_path / odd).write_text("something,else\n1,2\n")
+    done = run(name, tmp_path, file)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (4, "", 1)
+    assert f"{file} cannot be read; it needs the columns" in done.stderr

@@ -32,7 +32,7 @@ def test_a_file_is_watched_and_alarms_are_told_on_the_terminal(
     assert "bounds leave out" not in said
     assert "CLEAR: region aula" in said
     assert "6 slots of rules were decided, 0 of them not for every key; 2 alarms" in said
-    assert "Messages that were rejected: none." in said
+    assert "Malformed messages: none." in said
 
 
 def test_with_json_each_slot_is_a_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -41,10 +41,10 @@ def test_with_json_each_slot_is_a_line(tmp_path: Path, capsys: pytest.CaptureFix
     said = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [line["what"] for line in said] == ["forecast", *["slot"] * 6, "end"]
     assert [line["firing"] for line in said[1:-1]] == [[], ["aula"], ["aula"], ["aula"], [], []]
-    assert said[-1]["rejected"] == {}
+    assert said[-1]["malformed"] == []
 
 
-def test_rejected_messages_are_counted_by_kind_and_accepted_ones_are_private(
+def test_kinds_of_malformed_messages_are_named_and_how_many_of_what_is_private(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     feed, rules = made(tmp_path)
@@ -52,7 +52,7 @@ def test_rejected_messages_are_counted_by_kind_and_accepted_ones_are_private(
         file.write('nothing of the kind\n{"device": "d", "place": "ap-1", "time": "2026-03-02T09:25:00Z"}\n')
     assert main(["watch", feed, "--rules", rules]) == 0
     said = capsys.readouterr().out
-    assert "Messages that were rejected: not JSON (1), unknown place (1)." in said
+    assert "Malformed messages: not JSON." in said
     assert f"{3 * FULL + 6:,}" not in said
 
 

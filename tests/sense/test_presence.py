@@ -264,3 +264,29 @@ def test_private_columns_show_nothing_of_themselves() -> None:
     assert (
         "4711" not in f"{events!r} {batch.presence()!r} {batch.occupancy()!r} {Occupancy(Rule(), REGIONS).finish()!r}"
     )
+
+
+@given(EVENTS, RULES, DURING, st.lists(st.integers(0, 40), max_size=8), st.data())
+def test_by_the_clock_a_person_changes_that_persons_rows_only(
+    events: list[Seen], rule: Rule, during: int | None, cuts: list[int], data: st.DataObject
+) -> None:
+    """Neighbours: the same feed with and without all events of one person. Nothing else may differ."""
+    clocks = sorted(data.draw(st.lists(st.integers(0, 60 * MINUTE), min_size=len(cuts) + 1, max_size=len(cuts) + 1)))
+    gone = data.draw(st.sampled_from(sorted({each.person for each in events}) or [0]))
+    bounds = [0, *sorted(min(cut, len(events)) for cut in cuts), len(events)]
+
+    def seen(leaves: bool) -> tuple[list[int], set[tuple[int, int, str]]]:
+        stream = Occupancy(rule, REGIONS, during=during, by_clock=True)
+        stream.restore(admitted([]), 0)
+        slots, rows = [], set()
+        for (begin, end), now in zip(pairwise(bounds), clocks, strict=True):
+            batch = [each for each in events[begin:end] if not (leaves and each.person == gone)]
+            stream.add(admitted(batch), now)
+            for slot, found in stream.advance(now):
+                slots.append(slot)
+                rows |= set(zip(found.person.tolist(), found.slot.tolist(), found.names().tolist(), strict=True))
+        return slots, rows
+
+    (slots, rows), (slots_without, rows_without) = seen(False), seen(True)
+    assert slots == slots_without
+    assert {row for row in rows if row[0] != gone} == rows_without

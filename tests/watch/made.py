@@ -115,7 +115,7 @@ async def watched(
             watcher.stop()
 
     with Journal.open(rules.journal) as journal:
-        watcher = Watcher(rules, feed, journal, told=hear, **options)
+        watcher = Watcher(rules, feed, journal, told=hear, **({"clock": "events"} | options))
         return await watcher.run()
 
 

@@ -99,6 +99,7 @@ def at(slot: int, rule: str = "second") -> Callable[[dict[str, object]], bool]:
     return lambda line: line["what"] == "slot" and line["rule"] == rule and minute in str(line["slot"])
 
 
+@pytest.mark.slow  # on a busy machine the first watcher once said nothing for two minutes; not explained yet
 def test_watcher_and_broker_are_killed_in_the_middle_and_nothing_is_lost_or_paid_twice(
     tmp_path: Path, broker: Mosquitto
 ) -> None:

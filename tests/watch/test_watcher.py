@@ -14,8 +14,9 @@ from louver.sense.feeds import open_feed
 from louver.sense.feeds.batch import Batch
 from louver.sense.store import Store
 from louver.steward import Steward
-from louver.watch.deciding import Decider
+from louver.watch.deciding import Decided, Decider
 from louver.watch.journal import Journal
+from louver.watch.pipeline import Pipeline
 from louver.watch.rules import WALL, Rules
 from tests.watch.made import (
     EMPTY,
@@ -362,9 +363,61 @@ def test_data_that_comes_too_late_is_undecided_and_costs_nothing(tmp_path: Path)
     run(rules, events({"aula": 1}))
     late = events({"aula": FULL}, {"aula": 1}, {"aula": 1}, start=NINE + STEP)
     made = run(rules, late, clock=WALL, now=lambda: NINE + 6 * STEP)
-    assert (made.slots, made.undecided) == (3, 1)
+    assert (made.slots, made.undecided) == (5, 1)
     assert told(rules) == [("fire-limit", "region", "undecided", 1), ("fire-limit", "region", "clear", 2)]
-    assert len(paid_keys(rules)) == 3
+    assert len(paid_keys(rules)) == 5
+
+
+def test_slots_of_which_a_feed_that_was_away_could_have_told_are_undecided_and_cost_nothing(tmp_path: Path) -> None:
+    rules = house(tmp_path)
+    run(rules, events({"aula": 1}))
+    with Journal.open(rules.journal) as journal, Pipeline.open(rules, journal, now=lambda: NINE + 4 * STEP) as pipeline:
+        pipeline.away(NINE + STEP, NINE + STEP + MINUTE)
+        decided = pipeline.advance(by_clock=True)
+    away = [each for each in decided if each.undecided]
+    assert [(each.slot - NINE) // STEP for each in away] == [1, 2]
+    assert all(each.paid == 0 and "was not there" in each.reason for each in away)
+    assert len(decided) > len(away)
+    assert len(paid_keys(rules)) == 1 + len(decided) - len(away)
+
+
+class Blinking(Given):
+    """A feed that is away for a while, and back again."""
+
+    looks = 0
+
+    @property
+    def connected(self) -> bool:
+        self.looks += 1
+        return not 20 < self.looks < 30
+
+    @connected.setter
+    def connected(self, _: bool) -> None: ...
+
+
+def test_a_feed_that_comes_back_leaves_slots_undecided(tmp_path: Path) -> None:
+    rules = house(tmp_path)
+    run(rules, events({"aula": 1}))
+    times = iter(range(NINE + STEP, NINE + 10_000 * STEP, MINUTE))
+
+    def enough(decided: list[Decided]) -> bool:
+        asked = [each for each in decided if each.of_a_slot]
+        return any(each.undecided for each in asked) and not asked[-1].undecided
+
+    feed = Blinking(ends=False)
+    made = asyncio.run(watched(rules, feed, enough, clock=WALL, now=lambda: next(times), tick=0.001))
+    assert 0 < made.undecided < made.slots
+
+
+def test_events_that_a_slot_still_needs_are_not_forgotten(tmp_path: Path) -> None:
+    rules = house(tmp_path, watch='keep = "1 hour"')
+    run(rules, events({"aula": 1}))
+    now = NINE + 40 * STEP
+    with Journal.open(rules.journal) as journal, Pipeline.open(rules, journal, now=lambda: now) as pipeline:
+        pipeline.take(events({"aula": FULL}, start=NINE + STEP))
+        pipeline.advance()  # nothing is final, and hours have passed
+    with Store.open(rules.store) as store:
+        assert len(store.events(NINE + STEP)) == FULL
 
 
 def test_rows_are_forgotten_after_the_stated_time(tmp_path: Path) -> None:

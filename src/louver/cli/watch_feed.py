@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from louver.watch.rules import Rules
     from louver.watch.watcher import Watched
 
+REPLAYED = (
+    "Slots end by the events' own times, as in a replay: which slots there are, and which events come late, depends on "
+    "single events and is not protected."
+)
 BROKERS = ("mqtt://", "mqtts://")
 
 
@@ -77,11 +81,14 @@ async def _watched(
             loop.add_signal_handler(name, stop)
 
     live = source == "-" or source.startswith(BROKERS)
+    clock = arguments.clock or rules.clock or (WALL if live else EVENTS)
+    if clock == EVENTS and not arguments.json:
+        print(f"{REPLAYED}\n", flush=True)
     stream: TextIO | None = sys.stderr if arguments.json else None
     return await watch(
         rules,
         open_feed(source, **options),
-        clock=arguments.clock or rules.clock or (WALL if live else EVENTS),
+        clock=clock,
         seconds=seconds,
         once=arguments.once,
         told=_print_decided if arguments.json else lambda _: None,
@@ -150,20 +157,22 @@ def _show_end(watched: Watched, as_json: bool) -> None:
             undecided=watched.undecided,
             alarms=watched.alarms,
             largest=number_up(watched.paid),
-            rejected=_rejected(watched),
+            malformed=_malformed(watched),
         )
         return
     slots = f"{watched.slots:,} slots of rules were decided, {watched.undecided:,} of them not for every key"
     print(f"{slots}; {watched.alarms:,} alarms; at most {up(watched.paid)} paid for one.")
-    counted = ", ".join(f"{outcome} ({count:,})" for outcome, count in _rejected(watched).items())
-    print(f"Messages that were rejected: {counted or 'none'}.")
+    print(f"Malformed messages: {', '.join(_malformed(watched)) or 'none'}.")
 
 
-def _rejected(watched: Watched) -> dict[str, int]:
-    """Why messages were none that could be used. How many could, or came late, tells who was there and is not shown."""
-    from louver.sense.events import FAULTS
+def _malformed(watched: Watched) -> list[str]:
+    """What was wrong with messages that nobody could read.
 
-    return {outcome: count for outcome, count in watched.tally.to_dict().items() if outcome in FAULTS}
+    How many there were is not shown, nor what became of the others: each message is of somebody who was there.
+    """
+    from louver.sense.events import MALFORMED
+
+    return [outcome for outcome in watched.tally.to_dict() if outcome in MALFORMED]
 
 
 def _print_line(what: str, **said: Any) -> None:

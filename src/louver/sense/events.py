@@ -36,6 +36,9 @@ FAULTS = (
     "time out of range",
     "unmatched",
 )
+# Of these a message was meant for somebody, and could be read.
+_READ = ("unknown place", "unknown message", "a departure", "unmatched", "time out of range")
+MALFORMED = tuple(fault for fault in FAULTS if fault not in _READ)
 OUTCOMES = (ACCEPTED, DUPLICATE, LATE, FUTURE, *FAULTS)
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

@@ -1,6 +1,8 @@
 """What a stream does with each event as it arrives: take it, or say why not.
 
-The watermark is the largest time seen less the lateness; a clock can move it on. In this order, an event is
+The watermark is the largest time seen less the lateness; a clock can move it on. With `by_clock` only a clock moves it:
+then no person's events decide whether those of another are late, and one person changes that person's rows only. A live
+feed of real people needs that; the other way is for replays. In this order, an event is
 
 - faulty where its place is not known or its time is out of range,
 - from the future where its time is beyond the clock by more than the skew,
@@ -12,6 +14,8 @@ Only accepted events have an effect. What is behind the watermark cannot change 
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,8 +33,8 @@ CHUNK = 1 << 16
 class Intake:
     """Takes events in any order; gives those back that are final."""
 
-    def __init__(self, rule: Rule, places: Places) -> None:
-        self._rule, self._places = rule, places
+    def __init__(self, rule: Rule, places: Places, *, by_clock: bool = False) -> None:
+        self._rule, self._places, self._by_clock = rule, places, by_clock
         self.tally = Tally()
         self.watermark = -1
         self.newest = -1
@@ -60,7 +64,7 @@ class Intake:
         self._seen.update(_keys(events.person[known], place[known], events.time[known]))
         if len(events):
             self.newest = max(self.newest, int(events.time.max()))
-        self.watermark = max(self.watermark, self.newest - self._rule.lateness, watermark)
+        self.watermark = max(self.watermark, self._by_events(self.newest), watermark)
 
     def take(self, until: int) -> tuple[Whole, NDArray[np.int32], Whole]:
         """Person, region and time of the events up to and including this time, which are then forgotten here."""
@@ -93,16 +97,20 @@ class Intake:
             outcome[(outcome == _ACCEPTED) & (time > now + self._rule.skew)] = _FUTURE
         sound = outcome == _ACCEPTED
         so_far = np.maximum.accumulate(np.concatenate([[self.newest], np.where(sound, time, -1)]))
-        behind = time < np.maximum(so_far[:-1] - self._rule.lateness, self.watermark)
+        behind = time < np.maximum(self._by_events(so_far[:-1]), self.watermark)
         outcome[sound & behind] = _LATE
         self._mark_duplicates(events.person, place, time, outcome)
         taken: NDArray[np.bool_] = outcome == _ACCEPTED
         self._keep(events.person[taken], place[taken], time[taken])
         self.newest = int(so_far[-1])
-        self.watermark = max(self.watermark, self.newest - self._rule.lateness)
+        self.watermark = max(self.watermark, self._by_events(self.newest))
         for number, count in enumerate(np.bincount(outcome, minlength=len(_OUTCOMES)).tolist()):
             self.tally.add(_OUTCOMES[number], count)
         return taken
+
+    def _by_events(self, newest: Any) -> Any:
+        """Where the times of events alone put the watermark."""
+        return -1 if self._by_clock else newest - self._rule.lateness
 
     def _mark_duplicates(self, person: Whole, place: NDArray[np.int32], time: Whole, outcome: NDArray[np.int8]) -> None:
         candidates = np.flatnonzero(outcome == _ACCEPTED)

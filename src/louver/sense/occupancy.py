@@ -3,6 +3,9 @@
 By default a row says where a person is at the instant that names the slot, so that there is one for each person and
 slot. With `during=m` it says which regions the person was in within [slot, next slot): at most m, those of the longest
 stay, and of equal stays the first by name. The result equals that of `Batch` on the accepted events.
+
+With `by_clock` only `advance(to)` makes slots final. Otherwise the newest event does as well, so that one person's
+event can make those of others late: that is for replays, and hides nobody from whoever sees which slots there are.
 """
 
 from __future__ import annotations
@@ -38,11 +41,13 @@ class Occupancy:
     10 ['lab']
     """
 
-    def __init__(self, rule: Rule, regions: Mapping[str, str] | Places, *, during: int | None = None) -> None:
+    def __init__(
+        self, rule: Rule, regions: Mapping[str, str] | Places, *, during: int | None = None, by_clock: bool = False
+    ) -> None:
         self._rule = rule
         self._places = regions if isinstance(regions, Places) else Places(regions)
         self._during = None if during is None else parameters.integer("during", during, 1, MOST_REGIONS)
-        self._intake = Intake(rule, self._places)
+        self._intake = Intake(rule, self._places, by_clock=by_clock)
         self._next: int | None = None  # the first slot that was not given out
         self._person: Whole = np.empty(0, np.int64)  # the last event of everybody who may still be present
         self._region: NDArray[np.int32] = np.empty(0, np.int32)

@@ -103,7 +103,16 @@ class Outbox:
                 for waiting in due:
                     await self._try(channel, waiting)
         except LouverError as fault:
-            self._say(f"Alarms to {channel.name} are held up: {fault}")
+            self._tell(f"Alarms to {channel.name} are held up: {fault}")
+        except Exception as fault:  # one channel that breaks must not end the others
+            self._tell(
+                f"Alarms to {channel.name} are held up by a fault that was not foreseen ({type(fault).__name__})."
+            )
+
+    def _tell(self, sentence: str) -> None:
+        """Said where somebody may read it; a closed terminal holds up nothing."""
+        with suppress(Exception):
+            self._say(sentence)
 
     async def _try(self, channel: Channel, waiting: Waiting) -> None:
         number = waiting.number
@@ -121,10 +130,10 @@ class Outbox:
             self._deliveries.delivered(number, self._now(), remark)
             del self._done[number]
             if remark is not None:
-                self._say(f"Alarm {waiting.notice.id} to {channel.name}: {remark}")
+                self._tell(f"Alarm {waiting.notice.id} to {channel.name}: {remark}")
             if channel.name in self._failing:
                 self._failing.discard(channel.name)
-                self._say(f"Alarms reach {channel.name} again.")
+                self._tell(f"Alarms reach {channel.name} again.")
 
     def _later(self, channel: Channel, waiting: Waiting, failed: LaterError) -> None:
         now = self._now()
@@ -136,11 +145,11 @@ class Outbox:
         self._deliveries.later(waiting.number, now, min(now + int(wait * SECOND), ends), str(failed))
         if channel.name not in self._failing:
             self._failing.add(channel.name)
-            self._say(f"ALARMS DO NOT REACH {printable(channel.name)}: {failed} They are tried again.")
+            self._tell(f"ALARMS DO NOT REACH {printable(channel.name)}: {failed} They are tried again.")
 
     def _give_up(self, channel: Channel, waiting: Waiting, why: str) -> None:
         self._deliveries.give_up(waiting.number, self._now(), why)
-        self._say(
+        self._tell(
             f"GIVEN UP: alarm {waiting.notice.id} was not delivered to {printable(channel.name)}. {why} "
             f"It said: {subject(waiting.notice)}."
         )
@@ -156,4 +165,4 @@ class Outbox:
                 continue
             self._strangers.add(name)
             wait = f"{count - lost} wait for it and {lost} are given up"
-            self._say(f"ALARMS DO NOT REACH {printable(name)}: there is no table [alarm.{printable(name)}]; {wait}.")
+            self._tell(f"ALARMS DO NOT REACH {printable(name)}: there is no table [alarm.{printable(name)}]; {wait}.")

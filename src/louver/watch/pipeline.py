@@ -32,7 +32,7 @@ from louver.watch.durations import written
 from louver.watch.forecast import Forecast, forecast
 from louver.watch.journal import Journal
 from louver.watch.questions import Asked
-from louver.watch.rules import EVENTS, WALL, Rule, Rules
+from louver.watch.rules import WALL, Rule, Rules
 from louver.watch.tables import Tables
 
 
@@ -88,15 +88,16 @@ class Pipeline:
         self._rules, self._timing = ready.rules, ready.rules.timing
         self._door, self._store, self._decider, self._held = door, store, decider, held
         self._clock, self._now = clock, now
-        self._occupancy = Occupancy(self._timing, ready.rules.building.access_points)
+        self._occupancy = Occupancy(self._timing, ready.rules.building.access_points, by_clock=clock == WALL)
         self._newest = -1
         self._retention = None if ready.rules.keep is None else Retention(ready.rules.keep)
         self._forgotten = 0
         self._complete_from = 0  # slots before are not asked about
+        self._away: list[tuple[int, int]] = []  # from when to when the feed was not there
         self._restore()
 
     @classmethod
-    def open(cls, rules: Rules, journal: Journal, *, clock: str = EVENTS, now: Callable[[], int] = wall_clock) -> Self:
+    def open(cls, rules: Rules, journal: Journal, *, clock: str = WALL, now: Callable[[], int] = wall_clock) -> Self:
         """Prepares the rules, and goes on where the store and the journal end."""
         with ExitStack() as stack:
             ledger = stack.enter_context(Ledger.open(rules.ledger))
@@ -127,15 +128,22 @@ class Pipeline:
         return self._decided(self._occupancy.advance(to))
 
     def finish(self) -> list[Decided]:
-        """The feed has ended: every slot up to the newest event is final."""
+        """The feed has ended: every slot up to now is final, or in a replay up to the newest event."""
+        if self._clock == WALL:
+            return self.advance(by_clock=True)
         if self._newest < 0:
             return []
         return self._decided(self._occupancy.advance(self._newest + self._timing.lateness + 1))
 
     def no_data(self, reason: str) -> list[Decided]:
         """The feed is not there; told by every rule whose hours hold."""
-        at = self._now() if self._clock == WALL else self._newest
-        return self._decider.no_data(at, reason) if at >= 0 else []
+        last = self._occupancy.next_slot
+        at = self._now() if self._clock == WALL else last
+        return [] if at is None else self._decider.no_data(at, reason)
+
+    def away(self, begin: int, end: int) -> None:
+        """The feed was not there in this time. What happened then is not known, so it is not asked about."""
+        self._away.append((begin, end))
 
     def close(self) -> None:
         self._held.close()
@@ -159,6 +167,9 @@ class Pipeline:
 
     def _too_late(self, slot: int) -> str:
         """Why an answer is not worth its price any more; empty where it is."""
+        reached = slot - self._timing.validity, slot + self._timing.lateness
+        if any(begin <= reached[1] and reached[0] <= end for begin, end in self._away):
+            return f"The feed was not there when {instant(slot):%H:%M} was heard of, so nothing was asked."
         after = self._rules.late_after
         if self._clock != WALL or after is None or self._now() - slot <= after:
             return ""
@@ -185,6 +196,8 @@ class Pipeline:
         if self._retention is None:
             return
         before = self._retention.before(self._now() if self._clock == WALL else max(self._newest, 0))
+        if (following := self._occupancy.next_slot) is not None:
+            before = min(before, following - self._timing.validity)  # what a slot still needs stays
         if before > self._forgotten:
             self._store.expire(before)
             self._forgotten = before

@@ -24,7 +24,7 @@ from louver.watch.durations import written
 from louver.watch.forecast import Forecast
 from louver.watch.journal import Journal
 from louver.watch.pipeline import Pipeline, wall_clock
-from louver.watch.rules import EVENTS, Rules
+from louver.watch.rules import WALL, Rules
 
 TICK = 1.0  # seconds without a batch after which a feed has nothing more from before
 CATCHING_UP = 60.0  # seconds after which a connected feed that never rests is believed to have caught up
@@ -69,13 +69,14 @@ class Watcher:
         tick: float = TICK,
     ) -> None:
         self._rules, self._feed, self._journal = rules, feed, journal
-        self._clock = clock or rules.clock or EVENTS
+        self._clock = clock or rules.clock or WALL
         self._told, self._started, self._now, self._tick = told, started, now, tick
         self._stopped = asyncio.Event()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="louver watch")
         self._pipeline: Pipeline | None = None
         self._was_connected, self._connected_since = True, time.monotonic()  # or else since when it is not
         self._silent = False
+        self._last_there = now()
         self.watched = Watched()
 
     def stop(self) -> None:
@@ -156,6 +157,10 @@ class Watcher:
         connected = bool(getattr(self._feed, "connected", True))
         if connected != self._was_connected:
             self._was_connected, self._connected_since = connected, time.monotonic()
+            if connected and self._pipeline is not None:
+                self._pipeline.away(self._last_there, self._now())
+        if connected:
+            self._last_there = self._now()
         return connected
 
     def _say(self, decided: list[Decided]) -> None:
