@@ -152,12 +152,14 @@ def test_a_rule_outside_of_its_hours_asks_nothing(tmp_path: Path) -> None:
     assert [key[-14:-9] for key in paid_keys(rules)] == ["09:05", "09:10"]
 
 
-def test_flagged_keys_get_a_closer_question_at_its_own_price(tmp_path: Path) -> None:
+def test_keys_that_begin_to_fire_get_a_closer_question_at_its_own_price(tmp_path: Path) -> None:
     rules = house(tmp_path, f"{PENDING_2}closer = {{ slack = 3, miss_rate = 0.05 }}\n", cap=2)
     run(rules, events({"lab": 1}, {"aula": FULL}, {"aula": FULL}))
     assert [key.removeprefix("fire-limit/2026-03-02T") for key in paid_keys(rules)] == [
         "09:00:00+00:00",
-        *(f"09:{minute}:00+00:00{closer}" for minute in ("05", "10") for closer in ("", "/closer")),
+        "09:05:00+00:00",
+        "09:10:00+00:00",
+        "09:10:00+00:00/closer",
     ]
     with Journal.open(rules.journal) as journal:
         (alarm,) = [each.alarm for each in journal.alarms()]
@@ -169,14 +171,14 @@ def test_flagged_keys_get_a_closer_question_at_its_own_price(tmp_path: Path) -> 
 
 def test_a_closer_question_that_cannot_be_paid_leaves_the_first_answer_standing(tmp_path: Path) -> None:
     closer = f"{PENDING_2}closer = {{ slack = 3, miss_rate = 0.05 }}\n"
-    rules = house(tmp_path, closer, cap=3, unit="(person)")
+    rules = house(tmp_path, closer, cap=2, unit="(person)")
     run(rules, events({"aula": FULL}, {"aula": FULL}))
     with Journal.open(rules.journal) as journal:
         (alarm,) = [each.alarm for each in journal.alarms()]
     assert alarm.state == "firing"
     assert alarm.closer is not None
     assert alarm.closer.flagged is None
-    assert [key.endswith("/closer") for key in paid_keys(rules)] == [False, True, False]
+    assert [key.endswith("/closer") for key in paid_keys(rules)] == [False, False]
 
 
 def test_numbers_are_released_and_flagged_where_the_truth_may_be_above_the_limit(tmp_path: Path) -> None:
@@ -342,6 +344,27 @@ def test_a_watch_by_the_clock_begins_with_no_event_and_asks_when_everybody_can_h
     asyncio.run(watched(rules, feed, lambda decided: len(decided) > 2, clock=WALL, now=lambda: next(clock), tick=0.01))
     # A minute past nine and the validity of five make ten past the first slot that is complete.
     assert paid_keys(rules)[0] == "fire-limit/2026-03-02T09:10:00+00:00"
+
+
+def test_a_restart_does_not_end_the_wait_until_everybody_can_have_been_heard(tmp_path: Path) -> None:
+    house(tmp_path)
+    written = (tmp_path / "rules.toml").read_text()
+    (tmp_path / "rules.toml").write_text(written.replace('validity = "5 minutes"', 'validity = "10 minutes"'))
+    rules, clock = Rules.read(tmp_path / "rules.toml"), [NINE + MINUTE]
+    for now in (NINE + MINUTE, NINE + 8 * MINUTE, NINE + 12 * MINUTE, NINE + 17 * MINUTE):
+        with Journal.open(rules.journal) as journal, Pipeline.open(rules, journal, now=lambda: clock[0]) as pipeline:
+            clock[0] = now
+            pipeline.advance(by_clock=True)
+    # From a minute past nine, ten minutes make a quarter past the first slot that is complete.
+    assert paid_keys(rules) == ["fire-limit/2026-03-02T09:15:00+00:00"]
+
+
+def test_another_salt_is_refused(tmp_path: Path) -> None:
+    rules = house(tmp_path)
+    run(rules, events({"aula": 1}))
+    Path(rules.salt).unlink()
+    with pytest.raises(DataError, match="The salt is not the one"):
+        run(rules, events({"aula": 1}, start=NINE + STEP))
 
 
 def test_a_feed_that_is_not_connected_is_told_as_no_data_once(tmp_path: Path) -> None:

@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     from louver.sense.rows import Rows, Slots
 
 _SERVERS = ("postgresql://", "postgres://")
-# What a store remembers beside its rows: the first slot, the first that is not final, and what has expired.
-FIRST, NEXT, EXPIRED = "first", "next", "expired"
+# What a store remembers beside its rows: the first slot, the first that is not final, what has expired, from when on
+# everybody can have been heard, and by what the salt is known again.
+FIRST, NEXT, EXPIRED, COMPLETE, SALT = "first", "next", "expired", "complete", "salt"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +82,11 @@ class Store(ABC):
     @abstractmethod
     def _rows(self, slot: int) -> Rows: ...
 
+    def _mark(self, marks: Mapping[str, int]) -> None:
+        from louver.sense.rows import Rows
+
+        self._put(Rows.none(()), marks)
+
     @abstractmethod
     def _expire(self, before: int) -> Forgotten: ...
 
@@ -104,6 +110,26 @@ class Store(ABC):
             raise ParameterError(f"Slots are stored in order, and the next one is {_at(following)}.")
         self._put(slots.rows, {FIRST: marks.get(FIRST, slots.begin), NEXT: slots.end})
         return True
+
+    @property
+    def complete_from(self) -> int | None:
+        """The first time at which everybody can have been heard; none as long as it was not said."""
+        return self._marks().get(COMPLETE)
+
+    def begin(self, complete_from: int) -> None:
+        """Say from when on everybody can have been heard. It is said once, and outlives a restart."""
+        if COMPLETE not in self._marks():
+            self._mark({COMPLETE: complete_from})
+
+    def bind(self, door: Door) -> None:
+        """Keep to one salt: with another one everybody would be there twice, and could not be erased."""
+        known = self._marks().get(SALT)
+        if known is None:
+            self._mark({SALT: door.fingerprint})
+        elif known != door.fingerprint:
+            raise DataError(
+                f"The salt is not the one with which the events in {self.address} were taken in; restore that one."
+            )
 
     def rows(self, slot: int) -> Rows:
         """The rows of one slot that is final and has not expired.
@@ -131,6 +157,7 @@ class Store(ABC):
 
     def erase_device(self, device: str, door: Door) -> Forgotten:
         """Forget all events and rows of one device; its id goes through the door and no further."""
+        self.bind(door)
         return self.erase(door.person(device))
 
     def __enter__(self) -> Self:

@@ -6,7 +6,7 @@ and one that was paid and never answered stays undecided.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -40,8 +40,12 @@ class Answer:
         )
 
 
-def answered(asked: Asked, slot: int, steward: Steward) -> Answer:
-    """Pay and ask; whatever is refused or fails is undecided."""
+def answered(asked: Asked, slot: int, steward: Steward, begins: Callable[[Mapping[str, str]], list[str]]) -> Answer:
+    """Pay and ask; whatever is refused or fails is undecided.
+
+    `begins` says which keys begin to fire by their outcomes: only of these something is told, so only of these it is
+    worth to ask more closely.
+    """
     name = f"{asked.rule.name}/{instant(slot).isoformat()}"
     made = asked.at(slot)
     try:
@@ -49,8 +53,8 @@ def answered(asked: Asked, slot: int, steward: Steward) -> Answer:
     except LouverError as fault:
         return unanswered(asked, UNDECIDED, str(fault))
     outcomes, released = _read(asked, release)
-    flagged = [key for key, outcome in outcomes.items() if outcome == FLAGGED]
-    closer = _closer(asked, slot, steward, f"{name}/closer", flagged) if asked.closer is not None and flagged else {}
+    fired = begins(outcomes) if asked.closer is not None else []
+    closer = _closer(asked, slot, steward, f"{name}/closer", fired) if fired else {}
     left = sum(outcome == UNDECIDED for outcome in outcomes.values())
     reason = f"{left} of {len(outcomes)} keys come after the slot's last alarm and got no answer." if left else ""
     return Answer(outcomes, released, release.charged, asked.promise(made), reason, closer)
@@ -80,12 +84,12 @@ def number_outcome(number: float, limit: Fraction | None, within: Fraction) -> s
     return FLAGGED if limit is not None and number > limit - within else NOT_FLAGGED
 
 
-def _closer(asked: Asked, slot: int, steward: Steward, name: str, flagged: Collection[str]) -> dict[str, Closer]:
-    """What the second question says of the keys that the first one flagged; it is told and changes no state."""
-    made = asked.closer_at(slot, flagged)
+def _closer(asked: Asked, slot: int, steward: Steward, name: str, fired: Collection[str]) -> dict[str, Closer]:
+    """What the second question says of the keys that begin to fire; it is told and changes no state."""
+    made = asked.closer_at(slot, fired)
     try:
         release = steward.run(made, who=WHO, key=name)
     except LouverError:
-        return {key: Closer(flagged=None, promise=asked.promise_of(made)) for key in flagged}
+        return {key: Closer(flagged=None, promise=asked.promise_of(made)) for key in fired}
     found = set(map(str, release.answer["flagged"]))
-    return {key: Closer(flagged=key in found, promise=asked.promise_of(made), price=release.charged) for key in flagged}
+    return {key: Closer(flagged=key in found, promise=asked.promise_of(made), price=release.charged) for key in fired}

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 
 from louver.ledger import Ledger
 from louver.sense.rows import Rows
@@ -66,7 +67,7 @@ class Decider:
                 answer = unanswered(asked, UNDECIDED, late)
             else:
                 table = table or self._tables.of(slot, rows)
-                answer = answered(asked, slot, Steward(table, self._ledger))
+                answer = answered(asked, slot, Steward(table, self._ledger), partial(self._fired, asked, slot))
             decided.append(self._written(asked, slot, answer))
         return decided
 
@@ -75,15 +76,27 @@ class Decider:
         due = [self._asked[rule.name] for rule in self._rules.due(at)]
         return [self._written(asked, at, unanswered(asked, NO_DATA, reason), of_a_slot=False) for asked in due]
 
-    def _written(self, asked: Asked, slot: int, answer: Answer, *, of_a_slot: bool = True) -> Decided:
-        """The states after the slot and their alarms, in one transaction."""
+    def _fired(self, asked: Asked, slot: int, outcomes: Mapping[str, str]) -> list[str]:
+        """The keys that begin to fire by these outcomes."""
+        old, new = self._states[asked.rule.name], self._advanced(asked, slot, outcomes)
+        was = {key for key, each in old.items() if each.state in BURNING}
+        return [key for key, each in new.items() if each.state in BURNING and key not in was]
+
+    def _advanced(
+        self, asked: Asked, slot: int, outcomes: Mapping[str, str], *, of_a_slot: bool = True
+    ) -> dict[str, Standing]:
         rule, last = asked.rule, self._last[asked.rule.name]
         old = self._states[rule.name]
         gap = of_a_slot and last is not None and slot != last + self._rules.timing.slot
-        new = {
+        return {
             key: advanced(old.get(key), outcome, slot, pending=rule.pending, clear_after=rule.clear_after, gap=gap)
-            for key, outcome in answer.outcomes.items()
+            for key, outcome in outcomes.items()
         }
+
+    def _written(self, asked: Asked, slot: int, answer: Answer, *, of_a_slot: bool = True) -> Decided:
+        """The states after the slot and their alarms, in one transaction."""
+        rule, old = asked.rule, self._states[asked.rule.name]
+        new = self._advanced(asked, slot, answer.outcomes, of_a_slot=of_a_slot)
         new[rule.level] = whole(old.get(rule.level), answer, slot)
         told = alarms(self._rules, asked, slot, answer, old, new)
         with (self._journal.slot if of_a_slot else self._journal.between)(rule.name, slot) as change:

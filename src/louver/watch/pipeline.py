@@ -104,6 +104,7 @@ class Pipeline:
             ready = prepared(rules, ledger, now())
             door = Door.open(rules.salt)
             store = stack.enter_context(Store.open(rules.store))
+            store.bind(door)
             decider = Decider(rules, ready.asked, ready.tables, ledger, journal)
             return cls(ready, door, store, decider, clock, now, stack.pop_all())
         raise AssertionError  # nothing in the stack swallows what is raised
@@ -187,8 +188,10 @@ class Pipeline:
             # By the clock slots begin now, and not with the first event: that would tell when somebody came. Who was
             # there before is not known until the validity has passed.
             since = int(events.time.min()) if len(events) else self._now()
-            self._complete_from = since + self._timing.validity if self._clock == WALL else 0
             begin = -(-since // step) * step
+            if self._clock == WALL:
+                self._store.begin(since + self._timing.validity)
+        self._complete_from = self._store.complete_from or 0
         self._occupancy.restore(events, begin)
 
     def _forget(self) -> None:
