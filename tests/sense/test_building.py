@@ -154,9 +154,9 @@ def test_refuses_in_one_sentence(tmp_path: Path, what: str) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (HOUSE + "\n[region.hall]\nfloor = '1'\n", r"line \d+: a name is given twice"),
-        (HOUSE.replace("rooms.foyer", "rooms.aula"), r"line \d+: a name is given twice"),
-        (HOUSE + "\n[region\n", r"line \d+: this is not TOML"),
+        (HOUSE + "\n[region.hall]\nfloor = '1'\n", r"line \d+, column \d+; a name stands twice"),
+        (HOUSE.replace("rooms.foyer", "rooms.aula"), r"line \d+, column \d+; a name stands twice"),
+        (HOUSE + "\n[region\n", r"cannot be read as TOML at line \d+"),
     ],
 )
 def test_what_is_not_toml_is_said_with_its_line(tmp_path: Path, text: str, said: str) -> None:

@@ -102,7 +102,7 @@ def test_what_is_wrong_is_said_in_one_sentence_with_its_place(tmp_path: Path, te
 
 
 def test_a_file_that_is_no_toml_is_named_with_its_line(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"rules\.toml, line 8: this is not TOML"):
+    with pytest.raises(DataError, match=r"rules\.toml cannot be read as TOML at line 8"):
         read(tmp_path, f"{WATCH}\n[rule\n[rule.b]")
     with pytest.raises(DataError, match="There is no file"):
         Rules.read(tmp_path / "missing.toml")

@@ -6,7 +6,6 @@ Regions name their floor and rooms stand in their region, so a cycle cannot be w
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable
 from decimal import Decimal
 from fractions import Fraction
@@ -14,22 +13,22 @@ from pathlib import Path
 from typing import Any
 
 from louver import parameters
-from louver.errors import DataError, ParameterError
+from louver.errors import ParameterError
 from louver.sense.building import Building, Floor, Region, Room
 from louver.source.names import instead_of
 from louver.source.toml import Section
+from louver.source.toml_file import parsed
 
 _OF_A_BUILDING = ("id", "name", "capacity", "timezone", "roles", "devices_per_person", "plan")
 _OF_A_FLOOR = ("name", "capacity")
 _OF_A_REGION = ("name", "floor", "capacity", "access_points", "open_to", "rooms")
 _OF_A_ROOM = ("name", "capacity", "open_to")
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
-_PLACE = re.compile(r"\(at (line \d+), column \d+\)")
 
 
 def read(path: Path) -> Building:
     """The building that a file describes."""
-    file = Section(path, "", _parsed(path))
+    file = Section(path, "", parsed(path))
     file.allow("building", "floor", "region")
     given = file.section("building")
     given.allow(*_OF_A_BUILDING)
@@ -57,23 +56,6 @@ def read(path: Path) -> Building:
             devices_per_person=_number(given, "devices_per_person"),
             plan=None if plan is None else path.parent / plan,
         )
-
-
-def _parsed(path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8-sig"), parse_float=Decimal)
-    except FileNotFoundError:
-        raise DataError(f"There is no file {path}.") from None
-    except OSError as fault:
-        raise DataError(f"{path} cannot be read: {fault.strerror or 'the system gave no reason'}.") from None
-    except UnicodeDecodeError:
-        raise DataError(f"{path} is not written in UTF-8.") from None
-    except (tomllib.TOMLDecodeError, RecursionError, ValueError) as fault:
-        place = _PLACE.search(str(fault))
-        where = f", {place[1]}" if place else ""
-        if "twice" in str(fault) or "overwrite" in str(fault):
-            raise DataError(f"{path}{where}: a name is given twice; each id stands once.") from None
-        raise DataError(f"{path}{where}: this is not TOML.") from None
 
 
 def _floor_of(region: Section, floors: Iterable[str]) -> str:

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import date, datetime
-from decimal import Decimal
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from louver import parameters
-from louver.errors import DataError, ParameterError
+from louver.errors import ParameterError
 from louver.privacy import Unit
 from louver.source.description import DEFAULTS, Domains, Source
 from louver.source.domain import Domain
@@ -21,6 +20,7 @@ from louver.source.domain_ranges import days, slots
 from louver.source.measures import Bound
 from louver.source.names import instead_of, unit_meant
 from louver.source.table import Table
+from louver.source.toml_file import parsed
 
 _OF_A_SOURCE = (
     *("table", "dataset", "unit", "ledger", "rows_per_unit", "keys_per_unit"),
@@ -32,7 +32,7 @@ _WORDS = {str: "a text", int: "a whole number", list: "a list", dict: "a table",
 
 def read(path: Path, name: str | None) -> Source:
     """The source of this name. The whole file is checked, also what describes other sources."""
-    file = Section(path, "", _parsed(path))
+    file = Section(path, "", parsed(path))
     file.allow("source", "domain", "ask")
     ask = file.section("ask")
     ask.allow(*DEFAULTS)
@@ -46,23 +46,6 @@ def read(path: Path, name: str | None) -> Source:
     if chosen not in sources:
         raise ParameterError(f"{path} describes no source {chosen!r}{instead_of(chosen, sources)}.")
     return sources[chosen]
-
-
-def _parsed(path: Path) -> dict[str, Any]:
-    import tomllib
-
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8-sig"), parse_float=Decimal)
-    except FileNotFoundError:
-        raise DataError(f"There is no file {path}.") from None
-    except OSError as fault:
-        raise DataError(f"{path} cannot be read: {fault.strerror or 'the system gave no reason'}.") from None
-    except UnicodeDecodeError:
-        raise DataError(f"{path} is not written in UTF-8.") from None
-    except (tomllib.TOMLDecodeError, RecursionError, ValueError) as fault:
-        place = str(fault).rpartition("(")[2].removesuffix(")")
-        where = f" {place}" if place.startswith("at ") else ""
-        raise DataError(f"{path} cannot be read as TOML{where}.") from None
 
 
 class Section:

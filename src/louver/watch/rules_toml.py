@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterator
 from dataclasses import replace
-from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
 from louver import parameters
-from louver.errors import DataError
 from louver.privacy import Unit
 from louver.sense.building import Building
 from louver.sense.presence import Rule as Timing
 from louver.source.names import instead_of, unit_meant
 from louver.source.toml import Section
+from louver.source.toml_file import parsed
 from louver.watch.durations import duration
 from louver.watch.hours import Hours
 from louver.watch.rules import LEVELS, TERMINAL, Closer, Rule, Rules
@@ -33,12 +30,11 @@ _OF_A_RULE = (
 _OF_A_CLOSER = ("slack", "miss_rate", "false_alarm_rate")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9 _.-]{0,63}")
 _SERVER = re.compile(r"[a-z]+://")
-_PLACE = re.compile(r"\(at (line \d+), column \d+\)")
 
 
 def read(path: Path) -> Rules:
     """The rules that a file describes."""
-    file = Section(path, "", _parsed(path))
+    file = Section(path, "", parsed(path))
     file.allow("watch", "rule", "alarm")
     given = file.section("watch")
     given.allow(*_OF_A_WATCH)
@@ -180,17 +176,3 @@ def _number(given: Section, name: str) -> Fraction | None:
 def _whole(given: Section, name: str) -> int:
     found = given.whole(name)
     return 1 if found is None else found
-
-
-def _parsed(path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8-sig"), parse_float=Decimal)
-    except FileNotFoundError:
-        raise DataError(f"There is no file {path}.") from None
-    except OSError as fault:
-        raise DataError(f"{path} cannot be read: {fault.strerror or 'the system gave no reason'}.") from None
-    except UnicodeDecodeError:
-        raise DataError(f"{path} is not written in UTF-8.") from None
-    except (tomllib.TOMLDecodeError, RecursionError, ValueError) as fault:
-        place = _PLACE.search(str(fault))
-        raise DataError(f"{path}{f', {place[1]}' if place else ''}: this is not TOML.") from None

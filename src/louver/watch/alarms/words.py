@@ -22,7 +22,7 @@ from louver.watch.journal_states import (
 
 WIDTH = 100
 WHOLE = "any"  # the level of an alarm that speaks of every key at once: any region
-_TODO = {
+_ADVICE = {
     FIRING: (
         "Go and look, and act if it is so. The promise below says how often such an alarm is false. Nobody has to ask "
         "again: the rule asks in every slot."
@@ -98,8 +98,8 @@ def _lines(notice: Notice) -> list[str]:
 def _todo(alarm: Alarm) -> str:
     """What the rule says is to be done; that no answer is not clear is always said."""
     if alarm.todo and alarm.state in WITHOUT_ANSWER:
-        return f"{_sentence(alarm.todo)} {_TODO[alarm.state]}"
-    return alarm.todo or _TODO[alarm.state]
+        return f"{_sentence(alarm.todo)} {_ADVICE[alarm.state]}"
+    return alarm.todo or _ADVICE[alarm.state]
 
 
 def _where(alarm: Alarm) -> str:
