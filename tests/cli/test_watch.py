@@ -92,7 +92,7 @@ def test_alarms_are_listed_seen_and_snoozed(tmp_path: Path, capsys: pytest.Captu
     (alarm,) = json.loads(capsys.readouterr().out)["alarms"]
     assert (alarm["key"], alarm["state"], alarm["open"]) == ("aula", "firing", True)
     assert main(["watch", "ack", alarm["id"][:6], "--rules", rules, "--who", "ann"]) == 0
-    assert "Seen: FIRING: region aula" in capsys.readouterr().out
+    assert "(UTC): FIRING: region aula is found" in capsys.readouterr().out
     assert main(["watch", "alarms", "--rules", rules]) == 0
     assert "ann" in capsys.readouterr().out
     assert main(["watch", "snooze", "fire-limit", "aula", "--for", "30m", "--rules", rules]) == 0
@@ -158,3 +158,60 @@ def test_the_help_names_the_commands_beside_it(capsys: pytest.CaptureFixture[str
     with pytest.raises(SystemExit):
         main(["watch", "ack", "--help"])
     assert "louver watch ack" in capsys.readouterr().out
+
+
+def test_a_range_decides_its_slots_and_nothing_else(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    feed, rules = made(tmp_path)
+    words = ["watch", feed, "--rules", rules, "--from", "2026-03-02T08:50", "--to", "2026-03-02T10:10+01:00"]
+    assert main([*words, "--json"]) == 0
+    said = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [line["slot"][11:16] for line in said if line["what"] == "slot"] == ["08:50", "08:55", "09:00", "09:05"]
+    assert main(words) == 0
+    assert "not protected" not in capsys.readouterr().out
+
+
+def test_a_replay_says_that_events_far_ahead_were_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    feed, rules = made(tmp_path)
+    assert main(["watch", feed, "--rules", rules]) == 0
+    said = capsys.readouterr().out
+    assert "is not protected. A file that is replayed with --from and --to avoids that." in said
+    assert "far ahead" not in said
+    with Path(feed).open("a") as file:
+        file.write('{"device": "d", "place": "ap-lab", "time": "2026-05-02T09:25:00Z"}\n')
+    assert main(["watch", feed, "--rules", rules]) == 0
+    assert "Events that are far ahead of all others were left out" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["events.ndjson", "--from", "2026-03-02"], "both ends"),
+        (["events.ndjson", "--from", "2026-03-02", "--to", "noon"], "--to is a time like 2018-02-01T09:00"),
+        (["events.ndjson", "--from", "2026-03-03", "--to", "2026-03-02"], "ends after it begins"),
+        (["events.ndjson", "--from", "2026-03-02", "--to", "2026-03-03", "--speed", "9"], "takes no --speed"),
+        (["events.ndjson", "--from", "2026-03-02", "--to", "2026-03-03", "--clock", "wall"], "is for recordings"),
+        (["mqtt://localhost/wifi", "--from", "2026-03-02", "--to", "2026-03-03"], "a broker's feed does not"),
+    ],
+)
+def test_a_range_that_cannot_be_is_refused(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    words: list[str],
+    said: str,
+) -> None:
+    made(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    assert main(["watch", *words]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_a_file_has_no_heartbeat(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made(tmp_path)
+    text = (tmp_path / "rules.toml").read_text()
+    (tmp_path / "rules.toml").write_text(text.replace("dataset", 'heartbeat = "house/status"\ndataset', 1))
+    monkeypatch.chdir(tmp_path)
+    assert main(["watch", "events.ndjson"]) == 2
+    assert "heartbeat is for brokers" in capsys.readouterr().err

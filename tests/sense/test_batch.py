@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
-import numpy as np
 import pandas
 import polars
 import pyarrow
@@ -16,7 +15,7 @@ import pyarrow.parquet
 import pytest
 
 from louver.errors import DataError, ParameterError
-from louver.sense import Admitted, Batch, Door, Occupancy, Rotating, Rule
+from louver.sense import Batch, Door, Rotating, Rule
 from tests.sense.slowly import MINUTE, REGIONS, as_list
 
 DOOR = Door(b"a salt of sixteen")
@@ -133,29 +132,3 @@ def test_no_events_give_no_rows() -> None:
 def test_regions_that_are_none_are_refused(regions: dict[str, str]) -> None:
     with pytest.raises(ParameterError, match=r"Regions are given by place|Places and regions are texts"):
         Batch(ROWS, Rule(), regions, DOOR)
-
-
-@pytest.mark.slow
-def test_batch_and_stream_agree_on_millions_of_events_shuffled_repeated_and_late() -> None:
-    dice, many = np.random.default_rng(4), 3_900_000
-    rule = Rule()
-    times = np.sort(dice.integers(0, 89 * 1440 * MINUTE, many))
-    places = np.array(list(REGIONS), dtype=object)[dice.integers(0, 4, many)]
-    events = Admitted.of((36_000 * dice.random(many) ** 2).astype(np.int64), places, times)
-    arrival = np.argsort(events.time + dice.integers(0, rule.lateness, many), kind="stable")
-    again = dice.integers(0, many, many // 50)
-    late = events[again]
-    stream = Occupancy(rule, REGIONS)
-    rows = []
-    for begin in range(0, many, 50_000):
-        part = events[arrival[begin : begin + 50_000]]
-        stream.add(part)
-        stream.add(part[-100:])
-        rows.append(stream.advance().rows)
-        stream.add(late[late.time < stream.watermark][:100])
-    rows.append(stream.finish().rows)
-    expected = Batch(events, rule, REGIONS).occupancy()
-    for name in ("person", "slot", "region"):
-        assert np.array_equal(np.concatenate([getattr(each, name) for each in rows]), getattr(expected, name))
-    assert stream.tally["accepted"] == Batch(events, rule, REGIONS).tally()["accepted"]
-    assert min(stream.tally["duplicate"], stream.tally["late"]) > 1000

@@ -78,6 +78,20 @@ def test_words_say_whether_devices_or_people_are_counted(tmp_path: Path) -> None
         bare.people(13)
 
 
+def test_loads_roll_up_where_every_place_has_one_and_an_own_one_wins(tmp_path: Path) -> None:
+    text = HOUSE.replace('["ap-1", "ap-2"]', '["ap-1", "ap-2"]\nload = 12.5\nsensors = ["m-1", "m-2"]')
+    built = house(tmp_path, text)
+    assert "load" not in built.domain("region").columns
+    assert built.sensors == {"hall": "hall", "lab": "lab", "m-1": "hall", "m-2": "hall"}
+    text = text.replace('["ap-3"]', '["ap-3"]\nload = 30').replace('id = "house"', 'id = "house"\nload = 40')
+    built = house(tmp_path, text)
+    assert built.domain("region").numbers("load") == (Fraction(25, 2), Fraction(30))
+    assert built.domain("floor").numbers("load") == (Fraction(25, 2), Fraction(30))
+    assert built.domain("building").numbers("load") == (Fraction(40),)
+    (tmp_path / "again.toml").write_text(built.to_toml())
+    assert Building.read(tmp_path / "again.toml") == built
+
+
 def test_an_access_point_leads_to_its_region(tmp_path: Path) -> None:
     built = house(tmp_path)
     assert [built.region_of(point) for point in ("ap-2", "ap-3", "ap-9")] == ["hall", "lab", None]

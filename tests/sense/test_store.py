@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import logging
+import subprocess
+import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -11,7 +14,23 @@ import numpy as np
 import pytest
 
 from louver.errors import DataError, ParameterError
-from louver.sense import Admitted, Appended, Door, Event, Forgotten, Occupancy, Retention, Rows, Rule, Slots, Store
+from louver.sense import (
+    Admitted,
+    Appended,
+    Door,
+    Event,
+    Forgotten,
+    Occupancy,
+    Presence,
+    Retention,
+    Rows,
+    Rule,
+    Slots,
+    Store,
+    store_postgres,
+)
+from louver.sense.readings_rows import ReadingRows
+from louver.sense.store import InUseError
 from louver.sense.store_folder import FILE
 from tests.ledger.server import Server
 from tests.sense.slowly import MINUTE, REGIONS, Seen, admitted, as_set
@@ -50,6 +69,18 @@ def test_what_is_appended_is_there_after_closing(where: str) -> None:
     with Store.open(where) as again:
         assert as_rows(again.events()) == as_rows(events)
         assert as_rows(again.events(2 * MINUTE)) == as_rows(events[1:])
+
+
+def test_rows_of_readings_keep_their_values(store: Store) -> None:
+    read = ReadingRows.ordered([2, 1], [0, 0], [0, 1], ("east", "west"), [7.25, -3.0])
+    store.put(Slots(0, 10 * MINUTE, 5 * MINUTE, read))
+    found = store.rows(0)
+    assert isinstance(found, ReadingRows)
+    assert list(zip(found.person.tolist(), found.names().tolist(), found.value.tolist(), strict=True)) == [
+        (1, "west", -3.0),
+        (2, "east", 7.25),
+    ]
+    assert len(store.rows(5 * MINUTE)) == 0
 
 
 def test_an_event_that_is_there_is_not_stored_again(store: Store) -> None:
@@ -178,13 +209,17 @@ def test_what_is_forgotten_is_gone_from_the_bytes_of_the_files(
     own = Admitted.of([person] * 2, ["only here", "only here"], [MINUTE, 2 * MINUTE])
     with Store.open(where) as store:
         store.append(others + own)
-        store.put(slots((person, 5, "seldom seen"), (5, 5, "bar"), (7, 25, "bar"), begin=5, end=30))
-        marks = [spelled(person)[0], b"only here", b"seldom seen"]
+        made = slots((person, 5, "seldom seen"), (5, 5, "bar"), (7, 25, "bar"), begin=5, end=30)
+        stay = Presence(
+            np.array([person]), np.zeros(1, np.int32), np.array([MINUTE]), np.array([12 * MINUTE]), ("stayed",)
+        )
+        store.put(replace(made, presence=stay))
+        marks = [spelled(person)[0], b"only here", b"seldom seen", b"stayed"]
         checkpointed(store, server)
         before = b"\0".join(contents(where, server).values())
         assert all(mark in before for mark in marks)  # so that what follows can fail
         gone = store.erase(person) if act == "erase" else store.expire(15 * MINUTE)
-        assert gone.rows == (1 if act == "erase" else 2)
+        assert (gone.rows, gone.presence) == (1 if act == "erase" else 2, 1)
         for _ in range(2):
             for name, content in contents(where, server).items():
                 assert not [mark for mark in [*spelled(person), *marks] if mark in content], name
@@ -228,6 +263,65 @@ def test_a_raw_id_is_in_no_file_no_log_no_error_and_no_tally(
     assert door.person(SPELLINGS[0]).to_bytes(8, "little") in b"".join(files.values())
 
 
+def test_a_store_that_is_open_is_refused_in_the_same_process_and_in_another(
+    where: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store_postgres, "PATIENCE", 0.1)
+    program = (
+        "import sys; from louver.errors import DataError; from louver.sense import Store, store_postgres\n"
+        "store_postgres.PATIENCE = 0.1\n"
+        "try: Store.open(sys.argv[1])\nexcept DataError as fault: print(fault)"
+    )
+    with Store.open(where) as store:
+        with pytest.raises(InUseError, match="is in use by another process, such as a watch; end that one first"):
+            Store.open(where)
+        ran = subprocess.run([sys.executable, "-c", program, where], capture_output=True, text=True, check=True)
+        assert (
+            ran.stdout
+            == f"The store {store.address} is in use by another process, such as a watch; end that one first.\n"
+        )
+        assert store.append(EVENTS) == Appended(3, 0)
+        store.erase(1)
+        with pytest.raises(InUseError):  # the files changed places, and it is still held
+            Store.open(where)
+    with Store.open(where) as again:
+        assert len(again.events()) == 1
+
+
+def test_two_stores_of_one_server_do_not_keep_each_other_out(server: Server) -> None:
+    database = server.new_database()
+    with Store.open(f"{database}#east") as east, Store.open(f"{database}#west") as west:
+        east.append(EVENTS)
+        assert len(west.events()) == 0
+    server.drop_database(database)
+
+
+def test_a_number_is_remembered_under_its_name_and_is_no_mark_of_the_stores_own(where: str) -> None:
+    with Store.open(where) as store:
+        assert store.remembered("next") is None
+        for value in (5, -7):
+            store.remember("next", value)
+        assert store.next_slot is None
+    with Store.open(where) as again:
+        again.erase(1)
+        assert (again.remembered("next"), again.remembered("first")) == (-7, None)
+
+
+def test_a_slot_that_cannot_be_stored_whole_is_not_stored_at_all(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither its rows nor its presence, nor that it was stored."""
+
+    def dies(_: object) -> None:
+        raise DataError("The disk is full.")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(store, "_mark", dies)
+        with pytest.raises(DataError, match="disk is full"):
+            store.put(slots((1, 5, "atrium"), begin=5, end=15))
+    assert store.next_slot is None
+    assert store.put(slots((1, 5, "atrium"), begin=5, end=15))
+    assert as_set(store.rows(5 * MINUTE)) == {(1, 5 * MINUTE, "atrium")}
+
+
 def test_a_folder_that_others_can_see_is_refused(tmp_path: Path) -> None:
     tmp_path.chmod(0o755)
     with pytest.raises(DataError, match=f"can be seen by others; make it yours alone: chmod 700 {tmp_path}"):
@@ -245,7 +339,7 @@ def test_the_file_is_its_owners_alone(tmp_path: Path) -> None:
 def test_a_folder_that_holds_something_else_is_refused_in_one_sentence(tmp_path: Path) -> None:
     tmp_path.chmod(0o700)
     (tmp_path / FILE).write_text("this is no database")
-    with pytest.raises(DataError, match="cannot be read or written; if another process has it open"):
+    with pytest.raises(DataError, match=r"cannot be read or written; is store\.duckdb there a store"):
         Store.open(tmp_path)
 
 

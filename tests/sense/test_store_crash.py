@@ -9,25 +9,30 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from louver.sense import Admitted, Occupancy, Rule, Store
+from louver.sense.presence import last_hour
+from louver.sense.store_folder import FolderStore
 from tests.crash.rounds import KILLED, Child, Rounds, Tally, ended, start
-from tests.sense.slowly import MINUTE, REGIONS, as_set
+from tests.sense import slowly
+from tests.sense.slowly import MINUTE, REGIONS, Seen, as_list, as_set
 
 KILLS = 24
 KILLS_PER_STORE = 8
 SEVERAL = 20
+LENGTH = 10 * MINUTE
 
 
 def events_of(number: int) -> Admitted:
     """The events of one round: the same whenever it is tried again."""
     dice = np.random.default_rng(number)
     places = np.array(list(REGIONS), dtype=object)[dice.integers(0, 4, SEVERAL)]
-    times = np.sort(dice.integers(0, 3 * MINUTE, SEVERAL)) + number * 3 * MINUTE
+    times = np.sort(dice.integers(0, LENGTH, SEVERAL)) + number * LENGTH
     return Admitted.of(dice.integers(0, 30, SEVERAL), places, times)
 
 
@@ -38,7 +43,7 @@ def storing(where: str, log: Path) -> Rounds:
         with Store.open(where) as store:
             stream = Occupancy(Rule(), REGIONS)
             if store.next_slot is not None:
-                stream.restore(store.events(store.next_slot - Rule().validity), store.next_slot)
+                stream.restore(store.events(Rule().needed_from(store.next_slot)), store.next_slot)
             told = _told(log)
             number = 1 + max((each["appended"] for each in told if "appended" in each), default=-1)
             if store.next_slot is None:
@@ -55,6 +60,7 @@ def storing(where: str, log: Path) -> Rounds:
                     person = child.dice.randrange(30)
                     child.release({"erasing": person, "until": number})  # type: ignore[dict-item]
                     store.erase(person)
+                    stream.forget(person)
                     child.release({"erased": person, "until": number})  # type: ignore[dict-item]
                 number += 1
 
@@ -88,6 +94,18 @@ def check(where: str, log: Path) -> None:
             assert store.next_slot >= newest
             for slot in range(5 * MINUTE, store.next_slot, 5 * MINUTE):
                 assert len({(person, at) for person, at, _ in as_set(store.rows(slot))}) == len(store.rows(slot))
+            check_presence(store, last_hour(store.next_slot), set(perhaps))
+
+
+def check_presence(store: Store, until: int, erased: set[int]) -> None:
+    """It is what the rule makes of the stored events, each stay once, for all who were never erased."""
+    stored = store.events()
+    seen = map(Seen, stored.person.tolist(), stored.place.tolist(), stored.time.tolist())
+    stays = slowly.presence([each for each in seen if each.person not in erased], Rule())
+    expected = [(person, region, start, min(end, until)) for person, region, start, end in stays if start < until]
+    assert [stay for stay in as_list(store.presence(0, until)) if stay[0] not in erased] == expected
+    pieces = as_list(store._presence(0, 2**62))
+    assert all(before[0] != after[0] or before[3] <= after[2] for before, after in pairwise(pieces))
 
 
 @pytest.fixture
@@ -120,16 +138,17 @@ def test_an_erasure_that_is_killed_while_files_change_places_is_done_or_not_begu
 
     def erasing(child: Child) -> None:
         with Store.open(where) as store:
-            close = store.close
+            assert isinstance(store, FolderStore)
+            close = store._disconnect
 
             def closing() -> None:
                 child.begin_round()  # from here on steps are counted
                 close()
 
-            store.close = closing  # type: ignore[method-assign]
+            store._disconnect = closing  # type: ignore[method-assign]
             store.erase(1)
 
-    for steps in range(1, 1000, 2):
+    for steps in range(1, 1000, 5):
         assert ended(start(erasing, tmp_path / "told", 0, 0, steps), None, Tally()) == KILLED
         with Store.open(where) as store:
             people = store.events().person.tolist()

@@ -136,6 +136,27 @@ def test_a_terminal_shows_the_words() -> None:
     assert stream.getvalue() == text(NOTICE) + "\n\n"
 
 
+def test_many_alarms_are_a_line_each_in_a_file(tmp_path: Path) -> None:
+    made = [Notice(alarm(key=f"room {number}")) for number in range(20)]
+    path = tmp_path / "alarms.ndjson"
+    path.write_bytes(b'{"louver": "alarm", "format": 1, "id"')
+    asyncio.run(File(path).deliver_many(made))
+    assert path.read_bytes() == b"".join(each.line() + b"\n" for each in made)
+
+
+def test_many_alarms_on_a_terminal_say_once_what_they_share() -> None:
+    stream = io.StringIO()
+    made = [Notice(alarm(key=f"room {number}")) for number in range(20)]
+    made += [Notice(alarm("clear", key="Ca\x1b[2Jfe"))]
+    asyncio.run(Terminal(stream).deliver_many(made))
+    said = stream.getvalue()
+    assert said.startswith("21 alarms at once. 20 FIRING, 1 CLEAR: region room 0, region room 1, region room 2 and 18")
+    assert said.count("To do:") == 2
+    assert said.count("- ") == 21
+    assert "\x1b" not in said
+    assert "louver watch ack ID" in said
+
+
 def test_a_terminal_without_the_letters_shows_escapes() -> None:
     raw = io.BytesIO()
     stream = io.TextIOWrapper(raw, encoding="ascii")

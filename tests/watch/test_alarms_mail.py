@@ -55,6 +55,34 @@ def test_the_same_notice_has_the_same_message_id() -> None:
     assert [message["Message-ID"] for message in server.got] == [f"<{NOTICE.id}@example.org>"] * 2
 
 
+def test_a_key_cannot_write_headers_or_a_message_of_its_own() -> None:
+    evil = alarm(key="Aula\r\nBcc: all@example.org\r\n\r\nBuy this", rule="fire\n.\nQUIT")
+    with office() as server:
+        sink = Mail(f"smtp://127.0.0.1:{server.port}", FROM, [TO])
+        asyncio.run(sink.deliver(Notice(evil)))
+        asyncio.run(sink.deliver_many([Notice(evil)] * 12))
+    assert len(server.got) == 2
+    for message in server.got:
+        assert message["Bcc"] is None
+        assert "Aula\\r\\nBcc" in message["Subject"]
+        assert "\nBuy this" not in message.get_content().replace("\r\n", "\n")
+    assert [to for _, to in server.envelopes] == [[TO]] * 2
+
+
+def test_many_alarms_are_one_mail_with_one_message_id() -> None:
+    notices = [Notice(alarm(key=f"Hörsaal {number}")) for number in range(40)]
+    with office() as server:
+        sink = Mail(f"smtp://127.0.0.1:{server.port}", FROM, [TO])
+        for sent in (notices, notices, notices[1:]):
+            asyncio.run(sink.deliver_many(sent))
+    first, again, fewer = server.got
+    assert first["Subject"] == "40 FIRING: region Hörsaal 0, region Hörsaal 1, region Hörsaal 2 and 37 more"
+    assert first["Message-ID"] == again["Message-ID"] != fewer["Message-ID"]
+    said = first.get_content()
+    assert all(f"{each.alarm.id}: FIRING: region {each.alarm.key} is found" in said for each in notices)
+    assert said.count("To do:") == said.count("Promise:") == 1
+
+
 def test_starttls_is_used_and_checked(authority: Authority, tmp_path: Path) -> None:
     with office(starttls=context(authority)) as server:
         send(server, ca=authority.ca)

@@ -1,20 +1,17 @@
-"""The tables [alarm.NAME], and what the commands show."""
+"""The tables [alarm.NAME]."""
 
 from __future__ import annotations
 
 import io
-import json
 import tomllib
 from pathlib import Path
 
 import pytest
 
-from louver.errors import AccessError, LouverError, ParameterError
+from louver.errors import AccessError, ParameterError
 from louver.source.toml import Section
-from louver.watch.alarms import MQTT, Channel, File, Mail, Terminal, Webhook, channels, listing
+from louver.watch.alarms import MQTT, Channel, File, Mail, Terminal, Webhook, channels
 from louver.watch.alarms.sink import DAY
-from louver.watch.journal import Journal
-from tests.watch.alarms_made import Clock, alarm, raise_
 
 MINUTE = 60_000_000
 
@@ -120,76 +117,6 @@ def test_a_secret_must_be_ones_own_and_long(folder: Path) -> None:
     secret.unlink()
     with pytest.raises(AccessError, match="cannot be read"):
         read(folder, table)
-
-
-def shown(journal: Journal) -> list[dict[str, str]]:
-    return [dict(zip(listing.HEADS, row, strict=True)) for row in listing.rows(journal.alarms(open_only=False))]
-
-
-def test_the_list_of_alarms_says_what_matters(tmp_path: Path) -> None:
-    clock = Clock()
-    with Journal.open(tmp_path / "journal", now=clock) as journal:
-        first = raise_(journal, alarm(to=("desk", "log")))
-        raise_(journal, alarm("undecided", key="Ca\x1bfe", to=("desk", "log")))
-        raise_(journal, alarm("clear"))
-        journal.deliveries.delivered(1, clock.now)
-        journal.deliveries.delivered(2, clock.now)
-        journal.deliveries.give_up(3, clock.now, "The desk said no.")
-        journal.acknowledge(first.id, "porter")
-        rows, plain = shown(journal), listing.plain(journal.alarms(open_only=False))
-    assert [(row["state"], row["key"], row["seen by"], row["delivery"]) for row in rows] == [
-        ("firing (over)", "Aula", "porter", "delivered"),
-        ("undecided", "Ca\\x1bfe", "", "NOT DELIVERED to desk; waits for log"),
-        ("clear (over)", "Aula", "", "waits for desk"),
-    ]
-    assert rows[0]["id"] == first.id
-    assert rows[0]["since"] == "2018-03-05T12:00:00Z"
-    assert json.loads(json.dumps(plain)) == plain
-    assert (plain[0]["who"], plain[0]["open"], plain[1]["open"]) == ("porter", False, True)
-    assert plain[1]["sent"][0] == {
-        "channel": "desk",
-        "notice": 0,
-        "tries": 1,
-        "outcome": "given up",
-        "why": "The desk said no.",
-    }
-
-
-def test_what_is_snoozed_and_what_was_never_delivered_is_noted(tmp_path: Path) -> None:
-    clock = Clock()
-    with Journal.open(tmp_path / "journal", now=clock) as journal:
-        assert listing.notes(journal) == []
-        raise_(journal, alarm())
-        raise_(journal, alarm("clear"))
-        journal.deliveries.give_up(1, clock.now, "The desk said no.")
-        journal.snooze("fire-limit", "Aula", clock.now + MINUTE, "porter")
-        journal.snooze("heat", None, clock.now + MINUTE)
-        assert listing.notes(journal) == [
-            "Snoozed until 2018-03-05T12:01:00Z by porter: Aula in rule fire-limit.",
-            "Snoozed until 2018-03-05T12:01:00Z: rule heat.",
-            "Of the alarms that are over, 1 did not reach all of their channels.",
-        ]
-
-
-def test_commands_say_what_they_did(tmp_path: Path) -> None:
-    with Journal.open(tmp_path / "journal") as journal:
-        made = raise_(journal, alarm())
-        said = listing.acknowledge(journal, made.id[:5], "porter")
-        assert said.startswith(
-            "Seen: FIRING: region Aula is found to cross its limit of 180 devices. It is not repeated"
-        )
-        assert "It was porter who saw it first." in listing.acknowledge(journal, made.id, "boss")
-        said = listing.snooze(journal, "fire-limit", "Aula", "30m", "porter")
-        assert "Notices of Aula in the rule fire-limit are held back for 30 minutes" in said
-        assert [(each.key, each.who) for each in journal.snoozes()] == [("Aula", "porter")]
-        assert listing.snooze(journal, "fire-limit", "Aula", "0m", "porter").endswith("are told again.")
-        assert journal.snoozes() == []
-
-
-@pytest.mark.parametrize("length", ["soon", "8 days", "-5m"])
-def test_a_snooze_has_a_length_and_an_end(tmp_path: Path, length: str) -> None:
-    with Journal.open(tmp_path / "journal") as journal, pytest.raises(LouverError):
-        listing.snooze(journal, "fire-limit", None, length, "porter")
 
 
 def test_names_are_loaded_when_they_are_used() -> None:

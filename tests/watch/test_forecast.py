@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+import asyncio
+from datetime import datetime
 from fractions import Fraction
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -10,7 +13,7 @@ from louver.ledger import Ledger
 from louver.watch.forecast import Forecast
 from louver.watch.pipeline import prepared
 from louver.watch.rules import Rules
-from tests.watch.made import FIRE_LIMIT, NINE, STEP, house
+from tests.watch.made import FIRE_LIMIT, NINE, STEP, Given, events, house, paid_keys, watched
 
 SECOND = FIRE_LIMIT.replace("fire-limit", "second")
 
@@ -53,12 +56,49 @@ def test_a_closer_question_is_counted_as_if_every_slot_had_one(tmp_path: Path) -
 def test_for_a_person_and_day_it_says_until_which_time_the_budget_lasts(tmp_path: Path) -> None:
     rules = house(tmp_path, f'{FIRE_LIMIT}hours = "08:00-18:00"\n', cap=4.2, unit="(person, day)")
     said = foreseen(rules)
-    # Ten slots of 0.4148 fit, so the eleventh does not: fifty minutes after eight.
+    # Ten slots of 0.4148 fit, so the eleventh does not: fifty minutes after eight, and today after nine.
     assert said.budget == (
+        "On 2026-03-02 the 4.2000 that is left may be used up at 09:50. "
         "On Tuesdays the day's budget of 4.2000 may be used up at 08:50; slots after that are undecided."
     )
     assert said.ends is not None
-    assert f"{said.ends:%H:%M}" == "08:50"
+    assert f"{said.ends:%Y-%m-%d %H:%M}" == "2026-03-02 09:50"
+
+
+def test_the_rest_of_a_day_may_suffice_where_a_whole_day_does_not(tmp_path: Path) -> None:
+    rules = house(tmp_path, f'{FIRE_LIMIT}hours = "08:00-18:00"\n', cap=4.2, unit="(person, day)")
+    said = foreseen(rules, NINE + 8 * 12 * STEP + 6 * STEP)
+    assert said.budget.startswith("On Tuesdays the day's budget")
+    assert said.ends is not None
+    assert f"{said.ends:%Y-%m-%d %H:%M}" == "2026-03-03 08:50"
+
+
+def test_what_was_spent_today_is_missing_today_and_on_no_other_day(tmp_path: Path) -> None:
+    rules = house(tmp_path, f'{FIRE_LIMIT}hours = "09:00-10:00"\n', cap=5, unit="(person, day)")
+    assert foreseen(rules).budget == "Every day has a budget of its own, which suffices for the whole day."
+    asyncio.run(watched(rules, Given(events(*[{"aula": 1}] * 6))))
+    said = foreseen(rules)
+    # Six of its slots were paid, so six of the twelve that the forecast begins with again can be.
+    assert said.budget == (
+        "On 2026-03-02 the 2.5113 that is left may be used up at 09:30. Slots of that day after that are undecided. "
+        "Every other day's budget suffices."
+    )
+
+
+@pytest.mark.parametrize("zone", ["Asia/Kathmandu", "America/New_York", "Pacific/Chatham"])
+def test_days_are_those_of_the_building_also_where_slots_do_not_begin_with_them(tmp_path: Path, zone: str) -> None:
+    rules = house(
+        tmp_path, f'{FIRE_LIMIT}hours = "00:00-12:00"\n', cap=1, unit="(person, day)", watch='slot = "1 hour"'
+    )
+    building = tmp_path / "building.toml"
+    building.write_text(building.read_text().replace('id = "house"', f'id = "house"\ntimezone = "{zone}"'))
+    said = foreseen(Rules.read(rules.path))
+    assert said.ends is not None
+    assert said.ends.utcoffset() == said.ends.astimezone(ZoneInfo(zone)).utcoffset()
+    begin = datetime(said.ends.year, said.ends.month, said.ends.day, tzinfo=ZoneInfo(zone))
+    slots = [hour for hour in range(int(begin.timestamp()), int(said.ends.timestamp())) if hour % 3600 == 0]
+    today = begin.timestamp() < NINE // 1_000_000
+    assert len([each for each in slots if not today or each >= NINE // 1_000_000]) == 2  # two of 0.4148 fit into 1
 
 
 def test_a_day_that_fits_is_said_to_suffice(tmp_path: Path) -> None:
@@ -76,10 +116,6 @@ def test_for_a_person_it_says_until_when_the_budget_lasts(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("cap", [1, 2.5, 7])
 def test_the_budget_lasts_exactly_so_long_as_it_was_said_to(tmp_path: Path, cap: float) -> None:
-    import asyncio
-
-    from tests.watch.made import Given, events, paid_keys, watched
-
     rules = house(tmp_path, cap=cap, unit="(person)")
     ends = foreseen(rules).ends
     assert ends is not None

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from louver.errors import DataError, ParameterError
+from louver.watch import journal_file
 from louver.watch.journal import Journal
 from louver.watch.journal_records import Released, Snooze, State
 from tests.watch.alarms_made import NOON, SLOT, Clock, alarm, raise_
@@ -179,7 +180,11 @@ def test_an_alarm_is_acknowledged_by_the_beginning_of_its_id(journal: Journal, c
 def test_an_id_that_is_unknown_short_or_of_several_is_refused(journal: Journal) -> None:
     raise_(journal, replace(alarm(), id="abcd1"))
     raise_(journal, replace(alarm(key="Cafe"), id="abcd2"))
-    for given, said in [("ffff", "No alarm's id begins"), ("abcd", "ids of several"), ("abc", "at least 4")]:
+    for given, said in [
+        ("ffff", "No alarm's id begins"),
+        ("abcd", "several alarms begin with 'abcd': abcd1, abcd2; give more"),
+        ("abc", "at least 4"),
+    ]:
         with pytest.raises(ParameterError, match=said):
             journal.acknowledge(given, "porter")
     assert all(each.acknowledged is None for each in journal.alarms())
@@ -214,8 +219,7 @@ def test_what_is_forgotten_is_old_and_over(journal: Journal, clock: Clock) -> No
     raise_(journal, alarm())
     raise_(journal, alarm("clear"))
     raise_(journal, alarm("undecided"))
-    for waiting in [1, 2, 3]:
-        journal.deliveries.delivered(waiting, clock.now)
+    journal.deliveries.delivered([1, 2, 3], clock.now)
     clock.wait(3600)
     journal.forget(clock.now)
     assert [each.alarm.state for each in journal.alarms(open_only=False)] == ["undecided"]
@@ -229,6 +233,61 @@ def test_an_alarm_that_nobody_has_got_yet_is_not_forgotten(journal: Journal, clo
     clock.wait(3600)
     journal.forget(clock.now)
     assert journal.deliveries.waiting() == {"desk": 2}
+
+
+def test_reminders_of_an_open_alarm_are_forgotten_but_for_the_last(journal: Journal, clock: Clock) -> None:
+    raise_(journal, alarm())
+    journal.deliveries.delivered([1], clock.now)
+    for number in (2, 3, 4):
+        clock.wait(60)
+        assert journal.deliveries.repeat("desk", 60_000_000, clock.now) == 1
+        journal.deliveries.delivered([number], clock.now)
+    clock.wait(60)
+    journal.forget(clock.now)
+    assert [sent.notice for sent in journal.alarms()[0].sent] == [0, 3]
+    assert journal.deliveries.repeat("desk", 60_000_000, clock.now) == 1
+    assert journal.alarms()[0].sent[-1].notice == 4
+
+
+def test_what_is_forgotten_takes_no_state_and_no_slot_twice(journal: Journal, clock: Clock) -> None:
+    raise_(journal, alarm("clear"))
+    before = journal.states("fire-limit")
+    journal.forget(clock.now + 10**12)
+    assert journal.states("fire-limit") == before
+    with pytest.raises(DataError, match="decided once"), journal.slot("fire-limit", NOON):
+        pass
+
+
+def test_a_journal_of_the_first_version_is_taken_over(tmp_path: Path) -> None:
+    path = tmp_path / "journal"
+    old = sqlite3.connect(path)
+    for statement in journal_file.TABLES:
+        old.execute(statement)
+    old.execute("INSERT INTO states VALUES ('fire-limit', 'Aula', 'pending', 300, 2, 0, 600)")
+    old.execute("INSERT INTO states VALUES ('fire-limit', 'Cafe', 'clear', 300, 0, 2, 600)")
+    old.execute(f"PRAGMA application_id={journal_file.APPLICATION}")
+    old.execute("PRAGMA user_version=1")
+    old.commit()
+    old.close()
+    path.chmod(0o600)
+    for _ in range(2):
+        with Journal.open(path) as journal:
+            assert journal.states("fire-limit") == {
+                "Aula": State("pending", 300, 2, 0, 600, 300),
+                "Cafe": State("clear", 300, 0, 2, 600, None),
+            }
+            assert journal.bind({"slot": "300"}) == {}
+
+
+@pytest.mark.parametrize("mode", [0o640, 0o604, 0o666])
+@pytest.mark.parametrize("ending", ["", "-wal"])
+def test_a_journal_that_others_can_use_is_refused(tmp_path: Path, mode: int, ending: str) -> None:
+    kept = Journal.open(tmp_path / "journal")
+    raise_(kept, alarm())
+    (tmp_path / f"journal{ending}").chmod(mode)
+    with pytest.raises(DataError, match=f"make it yours alone: chmod 600 .*journal{ending}"):
+        Journal.open(tmp_path / "journal", create=False)
+    kept.close()
 
 
 def test_the_journal_is_its_owners_alone(tmp_path: Path) -> None:
@@ -249,11 +308,13 @@ def test_what_is_no_journal_is_refused_in_a_sentence(tmp_path: Path) -> None:
         Journal.open(tmp_path / "missing", create=False)
     assert not (tmp_path / "missing").exists()
     (tmp_path / "text").write_text("This is a letter to the landlord, and no journal at all.\n" * 20)
+    (tmp_path / "text").chmod(0o600)
     with pytest.raises(DataError, match="damaged or no journal"):
         Journal.open(tmp_path / "text")
     other = sqlite3.connect(tmp_path / "other")
     other.execute("CREATE TABLE things (name)")
     other.close()
+    (tmp_path / "other").chmod(0o600)
     with pytest.raises(DataError, match="a database but no journal"):
         Journal.open(tmp_path / "other")
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import random
+import signal
 import subprocess
 import sys
 import time
@@ -11,42 +13,56 @@ from pathlib import Path
 from louver.watch.journal import Journal
 from tests.watch.alarms_made import NOON, SLOT
 
-KILLS = 12
+KILLS = 30
 ROOT = Path(__file__).parents[2]
 
-# Each slot turns the state over, releases its number and raises an alarm; then the slot is written out as decided.
-CHILD = """
-import sys
+# For each line it is given, a child that is to be killed, so that all is loaded once. Each slot turns
+# the state over, releases its number and raises an alarm; then the slot is written out as decided.
+NURSERY = """
+import os, sys
 from tests.watch.alarms_made import NOON, SLOT, alarm
 from louver.watch.journal import Journal
 
-with Journal.open(sys.argv[1]) as journal:
-    slot = (journal.decided("fire-limit") or NOON - SLOT) + SLOT
-    while True:
-        step = (slot - NOON) // SLOT
-        with journal.slot("fire-limit", slot) as change:
-            change.set("Aula", "clear" if step % 2 else "firing", slot, step, 0)
-            change.released("Aula", step)
-            change.alarm(alarm("clear" if step % 2 else "firing", slot=slot, to=("desk", "file")))
-        sys.stdout.write(f"{slot}\\n")
-        sys.stdout.flush()
-        slot += SLOT
+def child():
+    with Journal.open(sys.argv[1]) as journal:
+        slot = (journal.decided("fire-limit") or NOON - SLOT) + SLOT
+        while True:
+            step = (slot - NOON) // SLOT
+            with journal.slot("fire-limit", slot) as change:
+                change.set("Aula", "clear" if step % 2 else "firing", slot, step, 0)
+                change.released("Aula", step)
+                change.alarm(alarm("clear" if step % 2 else "firing", slot=slot, to=("desk", "file")))
+            print(slot, flush=True)
+            slot += SLOT
+
+for _ in sys.stdin:
+    pid = os.fork()
+    if pid == 0:
+        child()
+    print("born", pid, flush=True)
+    os.waitpid(pid, 0)
+    print("dead", flush=True)
 """
 
 
 def test_a_journal_survives_being_killed_again_and_again(tmp_path: Path) -> None:
     dice, said = random.Random(7), NOON - SLOT
-    for _ in range(KILLS):
-        child = subprocess.Popen(
-            [sys.executable, "-c", CHILD, str(tmp_path / "journal")], stdout=subprocess.PIPE, text=True, cwd=ROOT
-        )
-        assert child.stdout is not None
-        first = int(child.stdout.readline())
-        assert first in (said + SLOT, said + 2 * SLOT)  # the last one may have been decided and not said
-        time.sleep(dice.uniform(0, 0.03))
-        child.kill()
-        said = max([first, *map(int, child.communicate()[0].split())])
-        check(tmp_path / "journal", said)
+    command = [sys.executable, "-c", NURSERY, str(tmp_path / "journal")]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT) as nursery:
+        assert nursery.stdin is not None
+        assert nursery.stdout is not None
+        for _ in range(KILLS):
+            nursery.stdin.write("\n")
+            nursery.stdin.flush()
+            lines = [nursery.stdout.readline().split() for _ in range(2)]
+            (pid,) = (int(words[1]) for words in lines if words[0] == "born")
+            (first,) = (int(words[0]) for words in lines if words[0] != "born")
+            assert first in (said + SLOT, said + 2 * SLOT)  # the last one may have been decided and not said
+            time.sleep(dice.uniform(0, 0.015))
+            os.kill(pid, signal.SIGKILL)
+            said = max([first, *map(int, iter(lambda: nursery.stdout.readline().strip(), "dead"))])  # type: ignore[union-attr]
+            check(tmp_path / "journal", said)
+        nursery.stdin.close()
     assert said > NOON + KILLS * SLOT
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -13,7 +13,7 @@ import pytest
 from louver.errors import DataError
 from louver.watch.alarms import Channel, LaterError, Notice, RefusedError
 from louver.watch.alarms.sink import DAY
-from louver.watch.outbox import LONGEST_WAIT, back_off
+from louver.watch.outbox import LONGEST_SPAN, back_off
 from tests.watch.alarms_made import MINUTE, NOON, SLOT, Desk, Recorder, alarm, raise_, unreachable
 
 
@@ -85,9 +85,22 @@ def test_the_other_side_says_how_long_to_wait(desk: Desk) -> None:
     assert desk.sink.tries == 2
 
 
+@pytest.mark.parametrize("after", [1e9, float("inf"), float("nan"), 10.0**300])
+def test_nobody_waits_for_longer_than_an_hour_whatever_the_other_side_says(desk: Desk, after: float) -> None:
+    desk.sink.fault = lambda _: LaterError("Later.", after=after) if desk.sink.tries == 1 else None
+    raise_(desk.journal, alarm())
+    desk.flush()
+    desk.clock.wait(3599)
+    desk.flush()
+    assert desk.sink.got == []
+    desk.clock.wait(1)
+    desk.flush()
+    assert desk.outcomes() == ["delivered"]
+
+
 def test_waits_double_up_to_a_bound_and_are_random() -> None:
     spans = [back_off(tries, max) for tries in (0, 1, 2, 3, 50, 10_000)]
-    assert spans == [1, 2, 4, 8, LONGEST_WAIT, LONGEST_WAIT]
+    assert spans == [1, 2, 4, 8, LONGEST_SPAN, LONGEST_SPAN]
     assert back_off(3, min) == 4
 
 
@@ -245,7 +258,7 @@ def test_a_journal_that_cannot_be_written_makes_no_flood_of_copies(desk: Desk, m
         patched.setattr(desk.journal.deliveries, "delivered", full)
         desk.flush()
         desk.flush()
-    assert desk.said == ["Alarms to desk are held up: The disk is full."] * 2
+    assert desk.said == ["Alarms to desk are held up: The disk is full."]
     desk.flush()
     assert len(desk.sink.got) == 1
     assert desk.outcomes() == ["delivered"]
@@ -262,6 +275,82 @@ def test_a_remark_of_a_sink_is_said_and_kept(desk: Desk) -> None:
     desk.flush()
     assert desk.outcomes() == ["delivered"]
     assert "Not for 1 of 2 addresses." in desk.said[0]
+
+
+class Reader(Recorder):
+    """A channel that people read."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.messages: list[int] = []
+
+    async def deliver_many(self, notices: Sequence[Notice]) -> str | None:
+        self.tries += 1
+        if (fault := self.fault(notices[0])) is not None:
+            raise fault
+        self.messages.append(len(notices))
+        self.got += [f"{each.id} {each.alarm.key} {each.alarm.state}" for each in notices]
+        return None
+
+
+def storm(desk: Desk, keys: int, state: str = "firing", slot: int = NOON, to: Sequence[str] = ("people",)) -> None:
+    with desk.journal.slot("fire-limit", slot) as change:
+        for number in range(keys):
+            change.set(f"room {number}", state, slot, 1, 0)
+            change.alarm(alarm(state, key=f"room {number}", to=tuple(to)))
+
+
+def test_many_alarms_at_once_are_one_message_for_people_and_a_record_each_for_machines(desk: Desk) -> None:
+    people, machine = Reader(), Recorder()
+    desk.use(Channel("people", people), Channel("machine", machine))
+    storm(desk, 1000)
+    storm(desk, 120, "clear", NOON + SLOT, to=("people", "machine"))
+    desk.flush()
+    assert people.messages == [1000, 120]
+    assert len(machine.got) == 120
+    assert len(set(people.got)) == 1120
+    assert set(desk.outcomes()) == {"delivered"}
+
+
+def test_few_alarms_at_once_come_one_by_one(desk: Desk) -> None:
+    people = Reader()
+    desk.use(Channel("people", people))
+    storm(desk, 10)
+    desk.flush()
+    assert people.messages == []
+    assert len(people.got) == 10
+
+
+def test_many_alarms_that_fail_together_are_told_together_later_and_given_up_in_one_sentence(desk: Desk) -> None:
+    people = Reader()
+    desk.use(Channel("people", people))
+    storm(desk, 50)
+    people.fault = lambda notice: unreachable(notice) if people.tries == 1 else None
+    desk.flush()
+    assert people.got == []
+    desk.clock.wait(1)
+    desk.flush()
+    assert people.messages == [50]
+    storm(desk, 50, "clear", NOON + SLOT)
+    people.fault = lambda _: RefusedError("They said no.")
+    desk.flush()
+    assert desk.said[-1].startswith("GIVEN UP: 50 alarms were not delivered to people. They said no. The first said:")
+    assert len(desk.said) == 3
+
+
+def test_many_alarms_whose_mark_failed_are_not_sent_again(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise DataError("The disk is full.")
+
+    people = Reader()
+    desk.use(Channel("people", people))
+    storm(desk, 50)
+    with monkeypatch.context() as patched:
+        patched.setattr(desk.journal.deliveries, "delivered", full)
+        desk.flush()
+    desk.flush()
+    assert people.messages == [50]
+    assert desk.journal.deliveries.waiting() == {}
 
 
 def test_hundreds_of_lanes_are_all_delivered(desk: Desk) -> None:

@@ -132,8 +132,11 @@ def test_a_channel_that_shows_states_is_not_snoozed(desk: Desk) -> None:
     assert desk.sink.states == ["Aula firing"]
 
 
-def test_a_running_outbox_sees_what_another_process_does(desk: Desk, tmp_path: Path) -> None:
+def test_a_running_outbox_sees_what_another_process_does(
+    desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A snooze from another terminal holds while the outbox runs, and its end lets go."""
+    monkeypatch.setattr("louver.watch.outbox.POLL", 0.02)
     path = str(tmp_path / "journal")
     code = "import sys; from louver.watch.journal import Journal\nwith Journal.open(sys.argv[1]) as journal:\n    "
 

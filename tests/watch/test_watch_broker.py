@@ -9,21 +9,24 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from louver.ledger import Ledger
-from louver.sense.feeds import MQTT, Publisher
+from louver.sense.feeds import MQTT, Broker, Publisher
 from louver.sense.feeds.backoff import Backoff
+from louver.sense.feeds.connection import Connection
 from louver.sense.feeds.publishing import as_json, as_packed
 from louver.sense.pseudonyms import Door
 from louver.sense.store import Store
+from louver.watch.deciding import Decided
 from louver.watch.journal import Journal
-from louver.watch.rules import Rules
+from louver.watch.rules import WALL, Rules
 from tests.sense.feeds.broker import Mosquitto
-from tests.watch.made import FIRE_LIMIT, FULL, NINE, STEP, events, house, paid_keys, told, watched
+from tests.watch.made import FIRE_LIMIT, FULL, MINUTE, NINE, STEP, events, house, paid_keys, told, watched
 
 SLOTS = 10
 LONGEST = 120.0  # seconds until a test that hangs fails
@@ -61,6 +64,119 @@ def test_events_of_a_broker_are_decided_slot_by_slot(tmp_path: Path, broker: Mos
 
     asyncio.run(both())
     assert told(rules) == [("fire-limit", "aula", "firing", 1), ("fire-limit", "aula", "clear", 3)]
+
+
+class Hands:
+    """A wall clock that stands still until it is set, so that only the broker decides what comes before what."""
+
+    def __init__(self) -> None:
+        self.now, self.looks = NINE - STEP, 0
+
+    def __call__(self) -> int:
+        self.looks += 1
+        return self.now
+
+    async def looked_at(self) -> None:
+        """Returns when a watch that has nothing to do has gone round a few times, or seems to have ended."""
+        enough = self.looks + 20
+        for _ in range(500):
+            if self.looks >= enough:
+                return
+            await asyncio.sleep(0.02)
+
+
+async def nothing(_: MQTT) -> None: ...
+
+
+async def live(
+    rules: Rules,
+    address: str,
+    hands: Hands,
+    until: int,
+    before: Sequence[bytes] = (),
+    pause: Callable[[MQTT], Awaitable[None]] = nothing,
+) -> list[Decided]:
+    """What a live watch of the broker decides: it hears these messages first, and then it is so late."""
+    found: list[Decided] = []
+    feed = MQTT(address, client="hall", backoff=Backoff(first=0.05, longest=0.2), heartbeat=rules.heartbeat)
+
+    def enough(decided: list[Decided]) -> bool:
+        found[:] = decided
+        return decided[-1].slot >= until - STEP
+
+    options: dict[str, Any] = {"clock": WALL, "now": hands, "tick": 0.1}
+    watching = asyncio.ensure_future(watched(rules, feed, enough, **options))
+    await asyncio.wait_for(feed.ready(), LONGEST)
+    await hands.looked_at()
+    await sent(address, list(before))
+    await hands.looked_at()
+    await pause(feed)
+    hands.now = until + 2 * MINUTE
+    if rules.heartbeat is not None:
+        await hands.looked_at()
+        assert not found  # time goes on with the next heartbeat only
+        await sent(address.replace("wifi", rules.heartbeat), [b"alive"])
+    await asyncio.wait_for(watching, LONGEST)
+    return found
+
+
+@pytest.mark.parametrize("is_kept", [True, False])
+def test_what_came_between_two_runs_is_decided_where_the_broker_kept_it_and_undecided_where_it_did_not(
+    tmp_path: Path, broker: Mosquitto, is_kept: bool
+) -> None:
+    rules, address, hands = house(tmp_path), broker.address("wifi"), Hands()
+
+    async def run() -> list[Decided]:
+        await live(rules, address, hands, NINE + STEP, as_json(events({"aula": 1})))
+        if not is_kept:  # a clean start under the same name, as whoever copies a client's settings does
+            await (await Connection.open(Broker.at(address), "hall", session=0)).close()
+        await sent(address, as_json(events(*[{"aula": FULL}] * 3, start=NINE + 2 * STEP)))
+        hands.now = NINE + 4 * STEP + MINUTE
+        return await live(rules, address, hands, NINE + 8 * STEP)
+
+    decided = asyncio.run(run())
+    after = {(each.slot - NINE) // STEP: each for each in decided}
+    if is_kept:
+        assert [number for number, each in after.items() if each.firing] == [2, 3, 4]
+        assert not any(each.undecided for each in decided)
+        assert len(paid_keys(rules)) == len(after) + 2
+    else:
+        assert [number for number, each in after.items() if each.undecided] == [2, 3, 4, 5]
+        assert not any(each.firing for each in decided)
+        assert len(paid_keys(rules)) == len(after) + 2 - 4
+
+
+def test_a_broker_that_loses_the_session_under_a_running_watch_leaves_slots_undecided(
+    tmp_path: Path, broker: Mosquitto
+) -> None:
+    rules, address, hands = house(tmp_path), broker.address("wifi"), Hands()
+
+    async def run() -> list[Decided]:
+        return await live(rules, address, hands, NINE + 8 * STEP, pause=lost)
+
+    async def lost(feed: MQTT) -> None:
+        hands.now = NINE + STEP + 2 * MINUTE
+        await hands.looked_at()
+        broker.kill()
+        (broker.folder / "mosquitto.db").unlink(missing_ok=True)
+        while feed.link.connected:
+            await asyncio.sleep(0.05)
+        hands.now = NINE + 2 * STEP + 2 * MINUTE
+        broker.start()
+        while feed.link.connections < 2:
+            await asyncio.sleep(0.05)
+        await hands.looked_at()
+
+    decided = asyncio.run(run())
+    # Nothing is known of 09:07 to 09:12; what was in force at 09:10 and 09:15 could have been said then.
+    assert [(each.slot - NINE) // STEP for each in decided if each.undecided] == [2, 3]
+    assert len(decided) > 4
+
+
+def test_with_heartbeats_time_goes_on_with_them(tmp_path: Path, broker: Mosquitto) -> None:
+    rules = house(tmp_path, watch='heartbeat = "status"')
+    decided = asyncio.run(live(rules, broker.address("wifi"), Hands(), NINE + STEP))
+    assert [(each.slot - NINE) // STEP for each in decided][-1:] == [1]
 
 
 class Command:

@@ -14,6 +14,7 @@ from louver.sense.feeds import open_feed
 from louver.sense.feeds.batch import Batch
 from louver.sense.store import Store
 from louver.steward import Steward
+from louver.watch.absence import THERE
 from louver.watch.deciding import Decided, Decider
 from louver.watch.journal import Journal
 from louver.watch.pipeline import Pipeline
@@ -321,7 +322,6 @@ def test_what_was_paid_and_never_answered_is_undecided(tmp_path: Path, monkeypat
 def test_by_the_wall_clock_a_slot_ends_though_nobody_is_there(tmp_path: Path) -> None:
     rules = house(tmp_path)
     clock = iter(range(NINE, NINE + 10_000 * STEP, STEP))
-    run(rules, events({"aula": 1}))
     feed = Given(ends=False)
     made = asyncio.run(
         watched(rules, feed, lambda decided: len(decided) > 4, clock=WALL, now=lambda: next(clock), tick=0.01)
@@ -385,6 +385,8 @@ def test_data_that_comes_too_late_is_undecided_and_costs_nothing(tmp_path: Path)
     rules = house(tmp_path, watch='late_after = "20 minutes"')
     run(rules, events({"aula": 1}))
     late = events({"aula": FULL}, {"aula": 1}, {"aula": 1}, start=NINE + STEP)
+    with Store.open(rules.store) as store:
+        store.remember(THERE, NINE + 6 * STEP)  # so that nothing is missing, and all of it is late
     made = run(rules, late, clock=WALL, now=lambda: NINE + 6 * STEP)
     assert (made.slots, made.undecided) == (5, 1)
     assert told(rules) == [("fire-limit", "region", "undecided", 1), ("fire-limit", "region", "clear", 2)]

@@ -1,4 +1,4 @@
-"""`louver watch [FEED]`: standing questions over a live feed; and `louver watch alarms|ack|snooze|try`."""
+"""`louver watch [FEED]`: standing questions over a live feed; and `louver watch alarms|ack|snooze|erase|try`."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ COMMANDS = {
     "alarms": "list alarms: open ones, or all",
     "ack": "say that an alarm was seen, so that it is not repeated",
     "snooze": "hold back notices of a rule, or of one key, for a while",
+    "erase": "forget all that is kept of one device, also where a watch is running",
     "try": "try a rule with other numbers on what was already released, for nothing",
 }
 

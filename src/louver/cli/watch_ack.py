@@ -5,12 +5,11 @@ from __future__ import annotations
 import argparse
 import getpass
 
-from louver.cli import ui
 from louver.cli.watch_feed import add_rules
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("id", metavar="ID", help="the alarm, by its id or as much of it as is unique")
+    parser.add_argument("id", metavar="ID", help="the alarm, by its id or the first letters of it")
     add_rules(parser)
     add_who(parser)
 
@@ -20,8 +19,8 @@ def add_who(parser: argparse.ArgumentParser) -> None:
 
 
 def who(arguments: argparse.Namespace) -> str:
-    if arguments.who is not None:
-        return str(arguments.who)
+    if arguments.who is not None and arguments.who.strip():
+        return str(arguments.who).strip()
     try:
         return getpass.getuser()
     except (OSError, KeyError):  # a user without a name, as in some containers
@@ -34,4 +33,4 @@ def run(arguments: argparse.Namespace) -> None:
     from louver.watch.rules import Rules
 
     with Journal.open(Rules.read(arguments.rules).journal, create=False) as journal:
-        print(ui.printable(acknowledge(journal, arguments.id, who(arguments))))
+        print(acknowledge(journal, arguments.id, who(arguments)))

@@ -1,4 +1,4 @@
-"""`louver watch alarms`: which alarms are open, who saw them, and whom they reached."""
+"""`louver watch alarms`: which alarms are open, who saw them, whom they reached, and what else holds notices up."""
 
 from __future__ import annotations
 
@@ -15,15 +15,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    from louver.watch.alarms.listing import HEADS, plain, rows
+    from louver.watch.alarms.listing import HEADS, notes, plain, plain_notes, rows
     from louver.watch.journal import Journal
     from louver.watch.rules import Rules
 
-    with Journal.open(Rules.read(arguments.rules).journal, create=False) as journal:
+    rules = Rules.read(arguments.rules)
+    with Journal.open(rules.journal, create=False) as journal:
         raised = journal.alarms(open_only=not arguments.all)
+        said, plain_said = notes(journal, rules.building.timezone), plain_notes(journal)
     if arguments.json:
-        ui.print_json("watch alarms", alarms=plain(raised))
-    elif raised:
+        ui.print_json("watch alarms", alarms=plain(raised), **plain_said)
+        return
+    if raised:
         ui.print_table(HEADS, rows(raised), long=HEADS.index("delivery"))
     else:
         print("There is no alarm." if arguments.all else "No alarm is open.")
+    for sentence in said:
+        print(sentence)

@@ -20,7 +20,11 @@ if TYPE_CHECKING:
 
 REPLAYED = (
     "Slots end by the events' own times, as in a replay: which slots there are, and which events come late, depends on "
-    "single events and is not protected."
+    "single events and is not protected. A file that is replayed with --from and --to avoids that."
+)
+JUMPED = (
+    "Events that are far ahead of all others were left out; where the recording has long gaps, replay it with --from "
+    "and --to."
 )
 BROKERS = ("mqtt://", "mqtts://")
 
@@ -37,6 +41,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--clock", metavar="CLOCK", help="wall: slots end by the clock; events: by the events' times, as in a replay"
     )
+    parser.add_argument(
+        "--from", metavar="TIME", dest="begin", help="with --to: slots of a recording are those of this range"
+    )
+    parser.add_argument("--to", metavar="TIME", dest="end", help="where the range ends; it is not part of it")
     parser.add_argument("--once", action="store_true", help="stops after the first slot that is decided")
     parser.add_argument("--for", metavar="SECONDS", dest="seconds", help="stops after so many seconds")
     parser.add_argument("--dry-run", action="store_true", help="says what it would cost, and reads nothing")
@@ -50,9 +58,10 @@ def add_rules(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     import asyncio
 
+    from louver.sense.events import FUTURE
     from louver.watch.rules import Rules
 
-    rules = Rules.read(arguments.rules)
+    rules = _ranged(Rules.read(arguments.rules), arguments)
     seconds, speed = (_positive(arguments, name) for name in ("seconds", "speed"))
     if arguments.dry_run:
         _show_forecast(_forecast(rules), arguments.json)
@@ -61,17 +70,24 @@ def run(arguments: argparse.Namespace) -> None:
     if source is None:
         raise ParameterError(f"Say which feed is watched: louver watch FEED, or a line feed = ... in {rules.path}.")
     options = _options(rules, source, speed, arguments.format)
-    watched = asyncio.run(_watched(rules, source, options, arguments, seconds))
+    clock = _clock(rules, source, arguments.clock)
+    watched = asyncio.run(_watched(rules, source, clock, options, arguments, seconds))
     _show_end(watched, arguments.json)
+    if _is_by_events(rules, clock) and watched.tally[FUTURE] and not arguments.json:
+        print(JUMPED)
 
 
 async def _watched(
-    rules: Rules, source: str, options: dict[str, Any], arguments: argparse.Namespace, seconds: float | None
+    rules: Rules,
+    source: str,
+    clock: str,
+    options: dict[str, Any],
+    arguments: argparse.Namespace,
+    seconds: float | None,
 ) -> Watched:
     import asyncio
 
     from louver.sense.feeds import open_feed
-    from louver.watch.rules import EVENTS, WALL
     from louver.watch.watching import watch
 
     loop = asyncio.get_running_loop()
@@ -80,9 +96,7 @@ async def _watched(
         for name in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(name, stop)
 
-    live = source == "-" or source.startswith(BROKERS)
-    clock = arguments.clock or rules.clock or (WALL if live else EVENTS)
-    if clock == EVENTS and not arguments.json:
+    if _is_by_events(rules, clock) and not arguments.json:
         print(f"{REPLAYED}\n", flush=True)
     stream: TextIO | None = sys.stderr if arguments.json else None
     return await watch(
@@ -98,6 +112,21 @@ async def _watched(
     )
 
 
+def _clock(rules: Rules, source: str, given: str | None) -> str:
+    """By which time slots end: a live feed's by the wall, those of a file or a range not."""
+    from louver.watch.rules import EVENTS, WALL
+
+    is_live = rules.begin is None and (source == "-" or source.startswith(BROKERS))
+    return given or rules.clock or (WALL if is_live else EVENTS)
+
+
+def _is_by_events(rules: Rules, clock: str) -> bool:
+    """Whether single events decide which slots there are."""
+    from louver.watch.rules import EVENTS
+
+    return clock == EVENTS and rules.begin is None
+
+
 def _options(rules: Rules, source: str, speed: float | None, written: str | None) -> dict[str, Any]:
     """What the feed is opened with: the file's options, and those of the command line."""
     options = dict(rules.options)
@@ -106,9 +135,28 @@ def _options(rules: Rules, source: str, speed: float | None, written: str | None
     if source.startswith(BROKERS):
         if speed is not None:
             raise ParameterError("--speed is for files; a broker sends events when they happen.")
-        return options
+        if rules.begin is not None:
+            raise ParameterError("A range is for recordings, which end; a broker's feed does not.")
+        return options if rules.heartbeat is None else {**options, "heartbeat": rules.heartbeat}
+    if rules.heartbeat is not None:
+        raise ParameterError(f"{rules.path}, [watch]: heartbeat is for brokers; files and the input have none.")
+    if speed is not None and rules.begin is not None:
+        raise ParameterError("A range is decided when all of it is read, so that it takes no --speed.")
     options.pop("client", None)
     return options if speed is None else {**options, "speed": speed}
+
+
+def _ranged(rules: Rules, arguments: argparse.Namespace) -> Rules:
+    """The rules with the range that the command line names, if it does."""
+    from dataclasses import replace
+
+    from louver.watch.moments import moment
+
+    begin, end = (
+        before if text is None else moment(flag, text, rules.zone)
+        for flag, text, before in (("--from", arguments.begin, rules.begin), ("--to", arguments.end, rules.end))
+    )
+    return replace(rules, begin=begin, end=end)
 
 
 def _forecast(rules: Rules) -> Forecast:
@@ -116,7 +164,7 @@ def _forecast(rules: Rules) -> Forecast:
     from louver.watch.pipeline import prepared
 
     with Ledger.open(rules.ledger) as ledger:
-        return prepared(rules, ledger).forecast
+        return prepared(rules, ledger, rules.begin).forecast
 
 
 def _show_forecast(forecast: Forecast, as_json: bool) -> None:

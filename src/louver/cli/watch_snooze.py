@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 
-from louver.cli import ui
 from louver.cli.watch_ack import add_who, who
 from louver.cli.watch_feed import add_rules
 from louver.errors import ParameterError
@@ -26,8 +25,10 @@ def run(arguments: argparse.Namespace) -> None:
 
     rules = Rules.read(arguments.rules)
     rule = rules.rule(arguments.rule)
-    keys = [str(key) for key in rules.building.domain(rule.level).column(rule.level)]
+    # The level's name is what a rule as a whole is listed under.
+    keys = [rule.level, *map(str, rules.building.domain(rule.level).column(rule.level))]
     if arguments.key is not None and arguments.key not in keys:
         raise ParameterError(f"The rule {rule.name!r} has no key {arguments.key!r}{instead_of(arguments.key, keys)}.")
     with Journal.open(rules.journal, create=False) as journal:
-        print(ui.printable(snooze(journal, rule.name, arguments.key, arguments.length, who(arguments))))
+        zone = rules.building.timezone
+        print(snooze(journal, rule.name, arguments.key, arguments.length, who(arguments), zone))

@@ -22,6 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--pending", metavar="N", help="fires after so many flagged slots in a row")
     parser.add_argument("--clear-after", metavar="N", help="clear after so many slots in a row that are not flagged")
     parser.add_argument("--limit", metavar="L", help="of a rule that releases numbers: another limit, or a column")
+    parser.add_argument("--hysteresis", metavar="H", help="and clear only so far below the line where it is flagged")
     parser.add_argument("--json", action="store_true", help="print JSON for programs")
 
 
@@ -49,6 +50,8 @@ def run(arguments: argparse.Namespace) -> None:
             clear_after=clear_after,
             limits=limits,
             within=rule.within,
+            hysteresis=_hysteresis(rule, arguments.hysteresis),
+            decided=journal.slots(rule.name),
         )
     if arguments.json:
         fires = [
@@ -109,6 +112,18 @@ def _limits(rules: Rules, rule: Rule, given: str | None) -> dict[str, Fraction |
     if isinstance(limit, str):
         return dict(zip(keys, domain.numbers(limit), strict=True))
     return dict.fromkeys(keys, limit)
+
+
+def _hysteresis(rule: Rule, given: str | None) -> Fraction:
+    from louver.cli.ledger.written import number
+    from louver.parameters import within
+    from louver.watch.rules import MOST_HYSTERESIS
+
+    if given is None:
+        return rule.hysteresis
+    if not rule.is_number:
+        raise ParameterError(f"The rule {rule.name!r} released flags and no numbers; try --clear-after instead.")
+    return within("--hysteresis", Fraction(number("--hysteresis", given)), 0, MOST_HYSTERESIS)
 
 
 def _read(given: str) -> str | Fraction:

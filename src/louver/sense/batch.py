@@ -63,7 +63,7 @@ SELECT CASE WHEN device IS NULL OR trim(device) = '' THEN 'no device'
     WHEN place IS NULL OR place = '' THEN 'no place'
     WHEN time IS NULL THEN 'no time'
     WHEN time < 0 OR time >= {latest} THEN 'time out of range'
-    WHEN place NOT IN (SELECT place FROM regions) THEN 'unknown place' ELSE 'accepted' END AS outcome,
+    WHEN place NOT IN (SELECT place FROM regions) THEN 'unknown place' {more} ELSE 'accepted' END AS outcome,
     count(*) AS number
 FROM events GROUP BY outcome
 """
@@ -119,32 +119,44 @@ class Batch:
 
     def tally(self) -> Tally:
         """What became of the events: accepted, duplicates, and each fault."""
-        with self._opened() as connection:
-            counted = connection.execute(_OUTCOMES.format(latest=LATEST)).fetchall()
-            tally = Tally({outcome: int(number) for outcome, number in counted})
+        with in_engine(self._events, self._columns, self._places, self._door) as connection:
+            tally = outcomes(connection)
             seen, _ = people(connection, self._door, regions=False)
             different = f"SELECT count(*) FROM (SELECT DISTINCT person, place, time FROM ({seen}))"  # noqa: S608
             (kept,) = connection.execute(different).fetchone() or (0,)
         return Tally({**tally.to_dict(), ACCEPTED: kept, DUPLICATE: tally[ACCEPTED] - kept})
 
     def _run(self, sql: str, **given: object) -> tuple[dict[str, Any], Any]:
-        with self._opened() as connection:
+        with in_engine(self._events, self._columns, self._places, self._door) as connection:
             seen, persons = people(connection, self._door)
             rule = self._rule
             written = sql.format(seen=seen, latest=LATEST, validity=rule.validity, slot=rule.slot, **given)
             return connection.execute(written).fetchnumpy(), persons
 
-    @contextmanager
-    def _opened(self) -> Iterator[duckdb.DuckDBPyConnection]:
-        """Events and regions as tables; what the engine says when it fails may quote events, so nobody sees it."""
-        try:
-            with opened(self._events, self._columns, has_door=self._door is not None) as connection:
-                connection.register(
-                    "regions",
-                    {"place": np.array(self._places.places, dtype=object), "region": self._places.region_of},
-                )
-                yield connection
-        except (duckdb.OutOfMemoryException, MemoryError):
-            raise DataError("The events need more memory than there is; take fewer days at a time.") from None
-        except (duckdb.Error, OSError):
-            raise DataError("The events cannot be read; check the file and its columns.") from None
+
+@contextmanager
+def in_engine(
+    events: object,
+    columns: Mapping[str, str],
+    places: Places,
+    door: Door | Rotating | None,
+    value: str | Mapping[str, float] | None = None,
+) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Events, places and regions as tables; what the engine says when it fails may quote events, so nobody sees it."""
+    try:
+        with opened(events, columns, has_door=door is not None, value=value) as connection:
+            names = np.array(places.places, dtype=object)
+            connection.register("regions", {"place": names, "region": places.region_of})
+            connection.register("places", {"place": names, "number": np.arange(len(names), dtype=np.int32)})
+            yield connection
+    except (duckdb.OutOfMemoryException, MemoryError):
+        raise DataError("The events need more memory than there is; take fewer days at a time.") from None
+    except (duckdb.Error, OSError):
+        raise DataError("The events cannot be read; check the file and its columns.") from None
+
+
+def outcomes(connection: duckdb.DuckDBPyConnection, *, valued: bool = False) -> Tally:
+    """What is wrong with events, or nothing; duplicates are accepted here."""
+    more = "WHEN value IS NULL THEN 'no value'" if valued else ""
+    counted = connection.execute(_OUTCOMES.format(latest=LATEST, more=more)).fetchall()
+    return Tally({outcome: int(number) for outcome, number in counted})

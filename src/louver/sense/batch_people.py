@@ -51,10 +51,13 @@ def _rotated(
     connection: duckdb.DuckDBPyConnection, door: Rotating, seen: str, place: str
 ) -> tuple[str, NDArray[np.int64]]:
     """A person for each device and epoch. Salts that nobody keeps give random numbers, so these are drawn at once."""
-    first = "min(time) OVER (PARTITION BY person)" if door.per_device else "0"
+    # The door sees an event before anybody knows its place, so one at an unknown place can be a device's first too.
+    first = "min(time)" if door.per_device else "0"
     connection.execute(
-        f"CREATE TEMP TABLE epochs AS SELECT person AS device, {place}, time, "  # noqa: S608 our own names
-        f"(time - {first}) // {door.ttl} AS epoch FROM ({seen})"
+        f"CREATE TEMP TABLE epochs AS WITH own AS (SELECT person, {first} AS first FROM events "  # noqa: S608 our own names
+        f"JOIN people USING (device) WHERE time >= 0 AND time < {LATEST} GROUP BY person) "
+        f"SELECT person AS device, {place}, time, (time - first) // {door.ttl} AS epoch "
+        f"FROM ({seen}) JOIN own USING (person)"
     )
     connection.execute(
         "CREATE TEMP TABLE changing AS "

@@ -1,4 +1,8 @@
-"""Events at a place as a DuckDB view with columns device, place and time, whatever they are called and made of."""
+"""Events at a place as a DuckDB view with columns device, place and time, whatever they are called and made of.
+
+Where values are wanted there is a column `value`, nothing where it is no number; `nth` then says in which order rows
+stand.
+"""
 
 from __future__ import annotations
 
@@ -21,19 +25,31 @@ _SETTINGS: dict[str, str | bool | int | float | list[str]] = {
 }
 _FRAMES = ("pyarrow", "pandas", "polars")
 NAMES = ("device", "place", "time")
+VALUE, NUMBER = "value", "number"
+_LARGEST = 2**53
 
 
 @contextmanager
-def opened(events: object, columns: Mapping[str, str], *, has_door: bool) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A connection of its own in memory, on which the events are a view. Nothing is spilled to disk."""
-    unknown = next((name for name in columns if name not in NAMES), None)
+def opened(
+    events: object,
+    columns: Mapping[str, str],
+    *,
+    has_door: bool,
+    value: str | Mapping[str, float] | None = None,
+) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A connection of its own in memory, on which the events are a view. Nothing is spilled to disk.
+
+    A `value` is a number, or one of some words with the numbers that they stand for.
+    """
+    names = NAMES if value is None else (*NAMES, VALUE)
+    unknown = next((name for name in columns if name not in names), None)
     if unknown is not None:
-        raise ParameterError(f"Events have no column {unknown!r}{instead_of(unknown, NAMES)}.")
+        raise ParameterError(f"Events have no column {unknown!r}{instead_of(unknown, names)}.")
     with duckdb.connect(":memory:", config=_SETTINGS) as connection:
         connection.execute("SET TimeZone = 'UTC'")
         connection.execute("SET enable_progress_bar = false")
         if isinstance(events, Admitted):
-            own = {"device": events.person, "place": events.place, "time": events.time}
+            own = {"device": events.person, "place": events.place, "time": events.time, VALUE: events.value}
             connection.register("given", own)
             columns = {}
         else:
@@ -43,10 +59,15 @@ def opened(events: object, columns: Mapping[str, str], *, has_door: bool) -> Ite
         described = connection.execute("DESCRIBE given").fetchall()
         kinds = {name: kind for name, kind, *_ in described}
         device, place, time = (_named(kinds, name, columns.get(name, name)) for name in NAMES)
+        more = ""
+        if value is not None:
+            column = columns.get(VALUE, VALUE)
+            read = _value(_named(kinds, VALUE, column), kinds[column], value)
+            more = f", {read} AS value, row_number() OVER () AS nth"
         connection.execute(
             f"CREATE TEMP VIEW events AS SELECT CAST({device} AS VARCHAR) AS device, "  # noqa: S608 quoted names
-            f"CAST({place} AS VARCHAR) AS place, {_microseconds(time, kinds[columns.get('time', 'time')])} AS time "
-            "FROM given"
+            f"CAST({place} AS VARCHAR) AS place, {_microseconds(time, kinds[columns.get('time', 'time')])} AS time"
+            f"{more} FROM given"
         )
         yield connection
 
@@ -82,7 +103,7 @@ def _named(kinds: Mapping[str, str], name: str, column: str) -> str:
 def _microseconds(time: str, kind: str) -> str:
     """A column of times as whole microseconds; nothing where a value is none."""
     if kind.endswith("INT") or kind in ("BIGINT", "INTEGER"):
-        return f"CAST({time} AS BIGINT)"
+        return f"TRY_CAST({time} AS BIGINT)"
     if kind == "VARCHAR":
         return f"epoch_us(TRY_CAST({time} AS TIMESTAMPTZ))"
     if kind.startswith("TIMESTAMP") or kind == "DATE":
@@ -92,6 +113,19 @@ def _microseconds(time: str, kind: str) -> str:
             else f"epoch_us(TRY_CAST({time} AS TIMESTAMP))"
         )
     raise DataError("The time of an event is a time, a text that is one, or whole microseconds UTC since 1970.")
+
+
+def _value(column: str, kind: str, value: str | Mapping[str, float]) -> str:
+    """A column of values as numbers that a float can tell apart; nothing where a value is none."""
+    if not isinstance(value, str) and kind == "VARCHAR":
+        words = " ".join(f"WHEN {_text(word)} THEN {float(number)!r}" for word, number in value.items())
+        return f"CASE lower(trim({column})) {words} END"
+    if kind in ("BOOLEAN", "DATE") or kind.startswith(("TIME", "STRUCT", "MAP", "BLOB")) or kind.endswith("]"):
+        raise DataError("The value of an event is a number, or a text that is one.")
+    number = f"TRY_CAST({column} AS DOUBLE)"
+    if not isinstance(value, str):
+        return f"CASE WHEN {number} IN ({', '.join(repr(float(each)) for each in value.values())}) THEN {number} END"
+    return f"CASE WHEN abs({number}) <= {_LARGEST} THEN {number} END"
 
 
 def _quoted(name: str) -> str:

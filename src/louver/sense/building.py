@@ -37,7 +37,10 @@ class Room:
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """What access points can tell apart: some rooms, or a space of its own. Its capacity is its own, or its rooms'."""
+    """What access points can tell apart: some rooms, or a space of its own. Its capacity is its own, or its rooms'.
+
+    `sensors` are its meters, thermometers and the like, and `load` is what these may come to together, in their unit.
+    """
 
     id: str
     rooms: tuple[Room, ...] = ()
@@ -45,6 +48,8 @@ class Region:
     own_capacity: int | None = None
     name: str | None = None
     open_to: tuple[str, ...] | None = None
+    sensors: tuple[str, ...] = ()
+    load: Fraction | None = None
 
     @property
     def capacity(self) -> int:
@@ -53,16 +58,21 @@ class Region:
 
 @dataclass(frozen=True, slots=True)
 class Floor:
-    """One floor. Its capacity is its own, or its regions'."""
+    """One floor. Its capacity is its own, or its regions'; and so is its load."""
 
     id: str
     regions: tuple[Region, ...]
     own_capacity: int | None = None
     name: str | None = None
+    own_load: Fraction | None = None
 
     @property
     def capacity(self) -> int:
         return sum(region.capacity for region in self.regions) if self.own_capacity is None else self.own_capacity
+
+    @property
+    def load(self) -> Fraction | None:
+        return _together(region.load for region in self.regions) if self.own_load is None else self.own_load
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +95,11 @@ class Building:
     roles: tuple[str, ...] = ()
     devices_per_person: Fraction | None = None
     plan: Path | None = None
+    own_load: Fraction | None = None
     _floor: Mapping[str, str] = field(init=False, repr=False, compare=False)
     _region: Mapping[str, str] = field(init=False, repr=False, compare=False)
     _access_point: Mapping[str, str] = field(init=False, repr=False, compare=False)
+    _sensor: Mapping[str, str] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if not self.floors:
@@ -99,6 +111,8 @@ class Building:
         _check_once("room", (room.id for region in regions for room in region.rooms))
         points = [(point, region.id) for region in regions for point in region.access_points]
         _check_once("access point", (point for point, _ in points))
+        sensors = [(sensor, region.id) for region in regions for sensor in region.sensors]
+        _check_once("sensor", (sensor for sensor, _ in sensors))
         self._check_shared_ids(regions)
         self._check_capacities(regions)
         self._check_roles(regions)
@@ -111,6 +125,7 @@ class Building:
             "_floor": {region.id: floor.id for floor in self.floors for region in floor.regions},
             "_region": {room.id: region.id for region in regions for room in region.rooms},
             "_access_point": dict(points),
+            "_sensor": {region.id: region.id for region in regions} | dict(sensors),
         }
         for name, made in maps.items():
             object.__setattr__(self, name, MappingProxyType(made))
@@ -133,6 +148,11 @@ class Building:
         return sum(floor.capacity for floor in self.floors) if self.own_capacity is None else self.own_capacity
 
     @property
+    def load(self) -> Fraction | None:
+        """What all sensors may come to together: the building's own, or that of its floors where each has one."""
+        return _together(floor.load for floor in self.floors) if self.own_load is None else self.own_load
+
+    @property
     def regions(self) -> tuple[Region, ...]:
         return tuple(region for floor in self.floors for region in floor.regions)
 
@@ -144,6 +164,11 @@ class Building:
     def access_points(self) -> Mapping[str, str]:
         """The region of each access point."""
         return self._access_point
+
+    @property
+    def sensors(self) -> Mapping[str, str]:
+        """The region of each sensor. One that is not listed may say its region's id instead of its own."""
+        return self._sensor
 
     def region_of(self, access_point: str) -> str | None:
         """The region that an access point covers; None for one that the building does not know."""
@@ -170,18 +195,21 @@ class Building:
     def domain(self, level: str = "region") -> Domain:
         """The places of one level as the keys of a question, with their capacity and the columns above for roll-ups.
 
-        Where the building is calibrated, `devices` is the number of devices that a full place holds: capacity in
-        people times devices per person, exactly.
+        `load` is a column where every place of the level has one. Where the building is calibrated, `devices` is the
+        number of devices that a full place holds: capacity in people times devices per person, exactly.
         """
         from louver.source.domain import Domain
 
         self._check_level(level)
         places = self._places(level)
-        columns: dict[str, list[object]] = {level: [id_ for id_, _ in places]}
-        columns["capacity"] = [capacity for _, capacity in places]
+        columns: dict[str, list[object]] = {level: [place.id for place in places]}
+        columns["capacity"] = [place.capacity for place in places]
         if self.devices_per_person is not None:
-            columns["devices"] = [capacity * self.devices_per_person for _, capacity in places]
-        above = [self.above(level, id_) for id_, _ in places]
+            columns["devices"] = [place.capacity * self.devices_per_person for place in places]
+        loads = [None if isinstance(place, Room) else place.load for place in places]
+        if None not in loads:
+            columns["load"] = list(loads)
+        above = [self.above(level, place.id) for place in places]
         for name in above[0]:
             columns[name] = [each[name] for each in above]
         return Domain(columns, keys=[level])
@@ -222,15 +250,12 @@ class Building:
 
         return drawn(self) if self.plan is None else read(self.plan, self).svg
 
-    def _places(self, level: str) -> list[tuple[str, int]]:
+    def _places(self, level: str) -> tuple[Building, ...] | tuple[Floor, ...] | tuple[Region, ...] | tuple[Room, ...]:
         if level == "building":
-            return [(self.id, self.capacity)]
-        found: Mapping[str, Iterable[Floor | Region | Room]] = {
-            "floor": self.floors,
-            "region": self.regions,
-            "room": self.rooms,
-        }
-        places = [(place.id, place.capacity) for place in found[level]]
+            return (self,)
+        if level == "floor":
+            return self.floors
+        places = self.regions if level == "region" else self.rooms
         if not places:
             raise ParameterError(f"Building {self.id!r} lists no rooms; ask about its regions.")
         return places
@@ -264,6 +289,10 @@ class Building:
         ]:
             if capacity is not None:
                 parameters.count(f"The capacity of {id_!r}", capacity)
+        loads = [(self.id, self.own_load), *((floor.id, floor.own_load) for floor in self.floors)]
+        for id_, load in [*loads, *((region.id, region.load) for region in regions)]:
+            if load is not None:
+                parameters.positive(f"The load of {id_!r}", load)
 
     def _check_roles(self, regions: Iterable[Region]) -> None:
         for region in regions:
@@ -274,6 +303,12 @@ class Building:
                             f"{id_!r} is open to the role {role!r}, which the building does not list"
                             f"{instead_of(role, self.roles)}."
                         )
+
+
+def _together(loads: Iterable[Fraction | None]) -> Fraction | None:
+    """All of them, where each is known."""
+    known = [(load is not None, load or Fraction(0)) for load in loads]
+    return sum((load for _, load in known), Fraction(0)) if all(is_known for is_known, _ in known) else None
 
 
 def decimal(number: Fraction) -> str:

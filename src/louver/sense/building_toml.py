@@ -19,9 +19,9 @@ from louver.source.names import instead_of
 from louver.source.toml import Section
 from louver.source.toml_file import parsed
 
-_OF_A_BUILDING = ("id", "name", "capacity", "timezone", "roles", "devices_per_person", "plan")
-_OF_A_FLOOR = ("name", "capacity")
-_OF_A_REGION = ("name", "floor", "capacity", "access_points", "open_to", "rooms")
+_OF_A_BUILDING = ("id", "name", "capacity", "timezone", "roles", "devices_per_person", "plan", "load")
+_OF_A_FLOOR = ("name", "capacity", "load")
+_OF_A_REGION = ("name", "floor", "capacity", "access_points", "open_to", "rooms", "sensors", "load")
 _OF_A_ROOM = ("name", "capacity", "open_to")
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
@@ -55,6 +55,7 @@ def read(path: Path) -> Building:
             roles=tuple(_texts(given, "roles") or ()),
             devices_per_person=_number(given, "devices_per_person"),
             plan=None if plan is None else path.parent / plan,
+            own_load=_number(given, "load"),
         )
 
 
@@ -68,7 +69,7 @@ def _floor_of(region: Section, floors: Iterable[str]) -> str:
 
 def _floor(name: str, given: Section, regions: tuple[Region, ...]) -> Floor:
     given.allow(*_OF_A_FLOOR)
-    return Floor(name, regions, own_capacity=_capacity(given), name=given.text("name"))
+    return Floor(name, regions, own_capacity=_capacity(given), name=given.text("name"), own_load=_number(given, "load"))
 
 
 def _region(name: str, given: Section) -> Region:
@@ -81,6 +82,8 @@ def _region(name: str, given: Section) -> Region:
         own_capacity=_capacity(given),
         name=given.text("name"),
         open_to=_open_to(given),
+        sensors=tuple(_texts(given, "sensors") or ()),
+        load=_number(given, "load"),
     )
 
 
@@ -135,14 +138,19 @@ def written(building: Building) -> str:
             roles=building.roles or None,
             devices_per_person=building.devices_per_person,
             plan=None if building.plan is None else building.plan.name,
+            load=building.own_load,
         ),
     ]
     for floor in building.floors:
-        lines += ["", f"[floor.{_key(floor.id)}]", *_entries(name=floor.name, capacity=floor.own_capacity)]
+        lines += ["", f"[floor.{_key(floor.id)}]", *_floor_entries(floor)]
     for floor in building.floors:
         for region in floor.regions:
             lines += ["", f"[region.{_key(region.id)}]", *_region_entries(floor, region)]
     return "\n".join(lines) + "\n"
+
+
+def _floor_entries(floor: Floor) -> list[str]:
+    return _entries(name=floor.name, capacity=floor.own_capacity, load=floor.own_load)
 
 
 def _region_entries(floor: Floor, region: Region) -> list[str]:
@@ -152,6 +160,8 @@ def _region_entries(floor: Floor, region: Region) -> list[str]:
         capacity=region.own_capacity,
         access_points=region.access_points or None,
         open_to=region.open_to,
+        sensors=region.sensors or None,
+        load=region.load,
     )
     return entries + [f"rooms.{_key(room.id)} = {_room_value(room)}" for room in region.rooms]
 
@@ -176,10 +186,10 @@ def _value(value: Any) -> str:
 
 
 def _decimal(exact: Fraction) -> str:
-    """The decimal that is exactly the number; a calibration that has none is not written as another."""
+    """The decimal that is exactly the number; one that has none is not written as another."""
     found = Decimal(exact.numerator) / Decimal(exact.denominator)
     if Fraction(found) != exact:
-        raise ParameterError(f"devices_per_person is {exact}, which is no decimal number; round it first.")
+        raise ParameterError(f"A building's number is {exact}, which is no decimal number; round it first.")
     plain = format(found, "f")
     return plain if "." in plain else f"{plain}.0"
 

@@ -49,7 +49,7 @@ LATEST = (datetime(2200, 1, 1, tzinfo=UTC) - EPOCH) // timedelta(microseconds=1)
 class Event:
     """A device was at a place (an access point, a gate, a meter) at a time, in whole microseconds UTC since 1970.
 
-    Its text leaves the device out, so that no log has it.
+    Its text leaves the device and the exact position out, so that no log has them.
 
     >>> Event("aa:bb:cc:dd:ee:ff", "ap-17", 1_514_764_800_000_000)
     Event(place='ap-17', time=1514764800000000, value=None)
@@ -59,6 +59,7 @@ class Event:
     place: str
     time: int
     value: float | None = None
+    position: tuple[float, float] | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from louver.sense.admitted import Admitted
 from louver.sense.events import Tally
 from louver.sense.intake import Intake
 from louver.sense.places import Places
-from louver.sense.presence import Rule, Whole, ends
+from louver.sense.presence import Presence, Rule, Whole, ends, last_hour, stays
 from louver.sense.rows import Rows, Slots
 
 MOST_REGIONS = 1000
@@ -52,6 +52,7 @@ class Occupancy:
         self._person: Whole = np.empty(0, np.int64)  # the last event of everybody who may still be present
         self._region: NDArray[np.int32] = np.empty(0, np.int32)
         self._time: Whole = np.empty(0, np.int64)
+        self._start: Whole = np.empty(0, np.int64)  # and since when its presence goes on, which was not given out
 
     @property
     def tally(self) -> Tally:
@@ -87,15 +88,17 @@ class Occupancy:
     def restore(self, events: Admitted, begin: int) -> None:
         """Go on after a stop: events that were accepted before, and the first slot that was not given out then.
 
-        Events of the validity (and with `during` one slot) before that slot are enough.
+        Events from `Rule.needed_from(begin)` on are enough.
         """
         self._next = begin
         self._intake.restore(events, begin - self._rule.slot + 1 if self._during is None else begin)
+        self._final(begin, begin)  # what was given out before is not given out again
 
     def forget(self, person: int) -> None:
         """Drop what is held of one person; slots that were given out are the store's to erase from."""
         self._intake.forget(person)
-        self._carry(self._person != person, self._person, self._region, self._time)
+        kept = self._person != person
+        self._carry(self._person[kept], self._region[kept], self._time[kept], self._start[kept])
 
     def _until(self, watermark: int) -> Slots:
         step = self._rule.slot
@@ -105,7 +108,7 @@ class Occupancy:
         if begin is None or end <= begin:
             return Slots(0, 0, step, Rows.none(self._places.regions))
         self._next = end
-        return Slots(begin, end, step, self._rows(begin, end))
+        return self._final(begin, end)
 
     def _first(self) -> int | None:
         """The first slot that an event so far can reach; none where there is no event."""
@@ -114,23 +117,28 @@ class Occupancy:
             return None
         return (earliest if self._during else earliest + step - 1) // step * step
 
-    def _rows(self, begin: int, end: int) -> Rows:
-        """Rows of the slots from begin up to end, and what is carried over from there."""
+    def _final(self, begin: int, end: int) -> Slots:
+        """The slots from begin up to end with their rows and presence; what goes on is carried over."""
         step = self._rule.slot
         taken = self._intake.take(end - 1)
         person = np.concatenate([self._person, taken[0]])
         region = np.concatenate([self._region, taken[1]])
-        time = np.concatenate([self._time, taken[2]])
+        time, start = np.concatenate([self._time, taken[2]]), np.concatenate([self._start, taken[2]])
         order = np.lexsort((region, time, person))
-        person, region, time = person[order], region[order], time[order]
+        person, region, time, start = person[order], region[order], time[order], start[order]
         until = ends(person, time, self._rule.validity)
-        is_last = np.ones(len(time), dtype=np.bool_)
-        is_last[:-1] = person[1:] != person[:-1]
-        self._carry(is_last & (time + self._rule.validity > end), person, region, time)
+        lasting = until > time  # of events at one instant all but the last count for no time at all
+        if not lasting.all():
+            person, region = person[lasting], region[lasting]
+            time, start, until = time[lasting], start[lasting], until[lasting]
+        presence = self._presence(person, region, start, time, until, end)
+        return Slots(begin, end, step, self._rows(person, region, time, until, begin, end), presence)
+
+    def _rows(self, person: Whole, region: NDArray[np.int32], time: Whole, until: Whole, begin: int, end: int) -> Rows:
+        step = self._rule.slot
         first = (time if self._during else time + step - 1) // step
         first, last = np.maximum(first, begin // step), np.minimum((until - 1) // step, end // step - 1)
-        # Of events at one instant all but the last count for no time at all.
-        each = np.where(until > time, np.maximum(last - first + 1, 0), 0)
+        each = np.maximum(last - first + 1, 0)
         source = np.repeat(np.arange(len(time)), each)
         number = np.arange(len(source)) - np.repeat(np.cumsum(each) - each, each)
         slot = (first[source] + number) * step
@@ -139,8 +147,20 @@ class Occupancy:
         stay = np.minimum(until[source], slot + step) - np.maximum(time[source], slot)
         return longest(person[source], slot, region[source], stay, self._during, self._places.regions)
 
-    def _carry(self, kept: NDArray[np.bool_], person: Whole, region: NDArray[np.int32], time: Whole) -> None:
-        self._person, self._region, self._time = person[kept], region[kept], time[kept]
+    def _presence(
+        self, person: Whole, region: NDArray[np.int32], start: Whole, time: Whole, until: Whole, end: int
+    ) -> Presence:
+        """What is known of presence before `end`. What goes on is cut at whole hours only, so that pieces are few."""
+        first, last = stays(person, region, time, until)
+        since, cut = start[first], last_hour(end)
+        goes_on = until[last] > end
+        known = np.where(goes_on, cut, until[last])
+        self._carry(person[last][goes_on], region[last][goes_on], time[last][goes_on], np.maximum(since, cut)[goes_on])
+        given = known > since
+        return Presence(person[first][given], region[first][given], since[given], known[given], self._places.regions)
+
+    def _carry(self, person: Whole, region: NDArray[np.int32], time: Whole, start: Whole) -> None:
+        self._person, self._region, self._time, self._start = person, region, time, start
 
 
 def longest(

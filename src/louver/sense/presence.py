@@ -10,16 +10,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from louver.errors import ParameterError
 
+if TYPE_CHECKING:
+    from louver.privacy import Unit
+    from louver.source import Table
+
 MICROSECOND = timedelta(microseconds=1)
 DAY = timedelta(days=1) // MICROSECOND
 LONGEST = 3660 * DAY
 MINUTE = timedelta(minutes=1) // MICROSECOND
+HOUR = timedelta(hours=1) // MICROSECOND
 
 Whole = NDArray[np.int64]
 
@@ -67,6 +73,15 @@ class Rule:
         if DAY % self.slot:
             raise ParameterError("A slot must divide a day, as 5 minutes do, so that each day has the same ones.")
 
+    def needed_from(self, slot: int) -> int:
+        """From when on a stream that goes on with this slot needs events: a validity before the last whole hour."""
+        return last_hour(slot) - self.validity
+
+
+def last_hour(time: int) -> int:
+    """The whole hour at or before a time, at which presence that goes on is cut to be stored."""
+    return time // HOUR * HOUR
+
 
 def ends(person: Whole, time: Whole, validity: int) -> Whole:
     """When each event stops counting; events are ordered by person, time and region."""
@@ -75,6 +90,15 @@ def ends(person: Whole, time: Whole, validity: int) -> Whole:
         follows = person[1:] == person[:-1]
         until[:-1] = np.where(follows, np.minimum(until[:-1], time[1:]), until[:-1])
     return until
+
+
+def stays(person: Whole, region: NDArray[np.int32], time: Whole, until: Whole) -> tuple[Whole, Whole]:
+    """The first and the last event of each presence; events are in the order of `ends`, and each lasts for a while."""
+    if not len(time):
+        return np.empty(0, np.int64), np.empty(0, np.int64)
+    begins = np.append(True, (person[1:] != person[:-1]) | (region[1:] != region[:-1]) | (time[1:] > until[:-1]))
+    first = np.flatnonzero(begins)
+    return first, np.append(first[1:], len(time)) - 1
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -96,6 +120,26 @@ class Presence:
     def names(self) -> NDArray[np.object_]:
         """The region of each row by its name."""
         return np.array(self.regions, dtype=object)[self.region]
+
+    def within(self, begin: int, end: int) -> Presence:
+        """What of it lies in [begin, end); pieces of one stay, which touch, are one again."""
+        start, until = np.maximum(self.start, begin), np.minimum(self.end, end)
+        kept = until > start
+        order = np.flatnonzero(kept)[np.lexsort((start[kept], self.person[kept]))]
+        person, region, start, until = self.person[order], self.region[order], start[order], until[order]
+        first, last = stays(person, region, start, until)
+        return Presence(person[first], region[first], start[first], until[last], self.regions)
+
+    def table(
+        self, *, dataset: str, unit: Unit | None = None, timezone: str = "UTC", name: str | None = "presence"
+    ) -> Table:
+        """The rows for a steward: person, region, start, end, day and minutes; protected is (person, day) unless said.
+
+        What lasts over midnight in this time zone is a row for each day, so that all of a row is on its day.
+        """
+        from louver.sense.presence_table import table
+
+        return table(self, dataset, unit, timezone, name)
 
     def __repr__(self) -> str:
         return "<presence>"

@@ -11,7 +11,7 @@ from louver.sense.admitted import Admitted
 from louver.sense.events import Tally
 from louver.sense.intake import Intake
 from louver.sense.places import Places
-from louver.sense.presence import Presence, Rule, Whole, ends
+from louver.sense.presence import Presence, Rule, Whole, ends, stays
 
 
 class Presences:
@@ -62,9 +62,7 @@ class Presences:
         time, until = time[lasting], until[lasting]
         if not len(time):
             return Presence(person, region, start, until, self._places.regions)
-        begins = np.append(True, (person[1:] != person[:-1]) | (region[1:] != region[:-1]) | (time[1:] > until[:-1]))
-        first = np.flatnonzero(begins)
-        last = np.append(first[1:], len(time)) - 1
+        first, last = stays(person, region, time, until)
         is_newest = np.append(person[1:] != person[:-1], True)[last]
         # An event at the very end of a presence still goes on with it.
         goes_on = is_newest & (until[last] >= watermark)

@@ -24,19 +24,36 @@ from louver.sense.events import LATEST, Event
 SHORTEST_SALT = 16
 MOST_REMEMBERED = 1 << 17
 _MAC = re.compile(
-    r"[0-9a-f]{2}([:-])(?:[0-9a-f]{2}\1){4}[0-9a-f]{2}"  # aa:bb:cc:dd:ee:ff and aa-bb-cc-dd-ee-ff
-    r"|[0-9a-f]{4}([.:-])[0-9a-f]{4}\2[0-9a-f]{4}"  # aabb.ccdd.eeff
-    r"|[0-9a-f]{6}[:-][0-9a-f]{6}|[0-9a-f]{12}",
-    re.IGNORECASE,
+    r"[0-9a-f]{2}([: .-])(?:[0-9a-f]{2}\1){4}(?:[0-9a-f]{2}\1[0-9a-f]{2}\1)?[0-9a-f]{2}"  # aa:bb:cc:dd:ee:ff
+    r"|[0-9a-f]{4}([: .-])[0-9a-f]{4}\2(?:[0-9a-f]{4}\2)?[0-9a-f]{4}"  # aabb.ccdd.eeff
+    r"|[0-9a-f]{6}[: -][0-9a-f]{6}|[0-9a-f]{12}(?:[0-9a-f]{4})?",
+    re.IGNORECASE | re.ASCII,
+)
+# RADIUS may put a network's name behind the address: AA-BB-CC-DD-EE-FF:guests; after : where no octet can follow.
+_WITH_NETWORK = re.compile(
+    r"((?:[0-9a-f]{2}-){5}[0-9a-f]{2}|[0-9a-f]{12}|(?:[0-9a-f]{4}[.-]){2}[0-9a-f]{4})[:#].*"
+    r"|((?:[0-9a-f]{2}:){5}[0-9a-f]{2})#.*",
+    re.IGNORECASE | re.ASCII | re.DOTALL,
 )
 
 
 def normalised(device: str) -> str:
-    """One text for all spellings of a MAC address; any other id is kept as it is, without blanks around it."""
+    """One text for all spellings of a MAC address, of 6 octets or 8; any other id stays, without blanks around it.
+
+    >>> normalised("AA-BB-CC-DD-EE-0F:guests"), normalised("aabb ccdd ee0f"), normalised("Card 7")
+    ('aabbccddee0f', 'aabbccddee0f', 'Card 7')
+    """
     stripped = device.strip()
+    if with_network := _WITH_NETWORK.fullmatch(stripped):
+        stripped = with_network[1] or with_network[2]
     if _MAC.fullmatch(stripped):
-        return re.sub("[.:-]", "", stripped).lower()
+        return re.sub("[: .-]", "", stripped).lower()
     return stripped
+
+
+def is_address(device: str) -> bool:
+    """Whether an id is read as a MAC address."""
+    return _MAC.fullmatch(normalised(device)) is not None
 
 
 class Door:
@@ -48,6 +65,8 @@ class Door:
     >>> door
     <door>
     """
+
+    UNLIKE = "The salt is not the one with which the events in {} were taken in; restore that one."
 
     def __init__(self, salt: bytes) -> None:
         given: object = salt
@@ -103,4 +122,12 @@ def admitted(events: Sequence[Event], persons: Any) -> Admitted:
         # A time that no column holds is as wrong as a negative one.
         [event.time if 0 <= event.time < LATEST else -1 for event in events],
         None if not any(value is not None for value in values) else [np.nan if v is None else v for v in values],
+        _positions(events),
     )
+
+
+def _positions(events: Sequence[Event]) -> list[tuple[float, float]] | None:
+    if not events or events[0].position is None:
+        return None
+    found = [event.position for event in events if event.position is not None]
+    return found if len(found) == len(events) else None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,9 @@ from numpy.typing import NDArray
 from louver.errors import DataError
 from louver.privacy import Unit
 from louver.source import Table
+
+if TYPE_CHECKING:
+    from louver.sense.presence import Presence
 
 UNIT = Unit("person", "slot")
 
@@ -77,12 +80,16 @@ class Rows:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Slots:
-    """Slots that are final: every `step` from `begin` up to but not including `end`, also those without a row."""
+    """Slots that are final: every `step` from `begin` up to but not including `end`, also those without a row.
+
+    `presence` has what ended before `end`, and what goes on up to the last whole hour: pieces that touch are one stay.
+    """
 
     begin: int
     end: int
     step: int
     rows: Rows
+    presence: Presence | None = None
 
     def __len__(self) -> int:
         return max(0, -((self.begin - self.end) // self.step))

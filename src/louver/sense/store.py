@@ -1,4 +1,4 @@
-"""Where accepted events and the rows of final slots are kept: a folder of one's own, or a PostgreSQL database.
+"""Where accepted events, the rows of final slots and presence are kept: a folder of one's own, or PostgreSQL.
 
 What `append` and `put` returned for is on disk, once, whatever happens afterwards. Pseudonyms are stored, device ids
 never. What expires or is erased is really taken out of the files. Releases and the ledger stay as they are.
@@ -8,23 +8,28 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from louver.errors import DataError, ParameterError
 from louver.sense.events import instant
+from louver.sense.presence import last_hour
 
 if TYPE_CHECKING:
     from louver.sense.admitted import Admitted
+    from louver.sense.presence import Presence
     from louver.sense.pseudonyms import Door
+    from louver.sense.rotating import Rotating
     from louver.sense.rows import Rows, Slots
 
 _SERVERS = ("postgresql://", "postgres://")
 # What a store remembers beside its rows: the first slot, the first that is not final, what has expired, from when on
-# everybody can have been heard, and by what the salt is known again.
-FIRST, NEXT, EXPIRED, COMPLETE, SALT = "first", "next", "expired", "complete", "salt"
+# everybody can have been heard, by what the salt is known again, and from when on presence is kept.
+FIRST, NEXT, EXPIRED, COMPLETE, SALT, STAYS = "first", "next", "expired", "complete", "salt", "stays"
+_OWN = "own:"  # what others have the store remember cannot be mistaken for its own marks
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,14 +42,28 @@ class Appended:
 
 @dataclass(frozen=True, slots=True)
 class Forgotten:
-    """How many events and rows are gone. After an erasure this tells about one person, so it is for the owner only."""
+    """How much is gone: events, rows of occupancy, and pieces of presence.
+
+    After an erasure this tells about one person, so it is for the owner only.
+    """
 
     events: int
     rows: int
+    presence: int = 0
+
+
+class InUseError(DataError):
+    """Another process has the store."""
+
+    def __init__(self, address: str) -> None:
+        super().__init__(f"The store {address} is in use by another process, such as a watch; end that one first.")
 
 
 class Store(ABC):
-    """Events and rows that can be added, read by slot, and forgotten. Open one with `Store.open`."""
+    """Events, rows and presence that can be added, read by time, and forgotten. Open one with `Store.open`.
+
+    One process has it at a time, so that a slot is stored once and nothing comes back that was erased.
+    """
 
     address: str
 
@@ -67,25 +86,30 @@ class Store(ABC):
         """Store events in one transaction. An event that is there already is not stored again."""
 
     @abstractmethod
-    def events(self, since: int = 0) -> Admitted:
-        """The stored events from this time on, in no order."""
+    def events(self, since: int = 0, until: int | None = None) -> Admitted:
+        """The stored events from this time on, and before the other, in no order."""
 
     @abstractmethod
     def close(self) -> None: ...
 
     @abstractmethod
+    def _transaction(self) -> AbstractContextManager[Any]:
+        """All that is read and written within counts at once, or not at all."""
+
+    @abstractmethod
     def _marks(self) -> Mapping[str, int]: ...
 
     @abstractmethod
-    def _put(self, rows: Rows, marks: Mapping[str, int]) -> None: ...
+    def _mark(self, marks: Mapping[str, int]) -> None: ...
+
+    @abstractmethod
+    def _insert(self, slots: Slots) -> None: ...
 
     @abstractmethod
     def _rows(self, slot: int) -> Rows: ...
 
-    def _mark(self, marks: Mapping[str, int]) -> None:
-        from louver.sense.rows import Rows
-
-        self._put(Rows.none(()), marks)
+    @abstractmethod
+    def _presence(self, begin: int, end: int) -> Presence: ...
 
     @abstractmethod
     def _expire(self, before: int) -> Forgotten: ...
@@ -99,16 +123,20 @@ class Store(ABC):
         return self._marks().get(NEXT)
 
     def put(self, slots: Slots) -> bool:
-        """Store the rows of slots that became final, in one transaction; false where they are there already."""
+        """Store what slots that became final have, in one transaction; false where they are there already."""
         if not len(slots):
             return False
-        marks = self._marks()
-        following = marks.get(NEXT)
-        if following is not None and slots.end <= following:
-            return False
-        if following is not None and slots.begin != following:
-            raise ParameterError(f"Slots are stored in order, and the next one is {_at(following)}.")
-        self._put(slots.rows, {FIRST: marks.get(FIRST, slots.begin), NEXT: slots.end})
+        with self._transaction():
+            marks = self._marks()
+            following = marks.get(NEXT)
+            if following is not None and slots.end <= following:
+                return False
+            if following is not None and slots.begin != following:
+                raise ParameterError(f"Slots are stored in order, and the next one is {_at(following)}.")
+            self._insert(slots)
+            since = slots.end if slots.presence is None else marks.get(STAYS, 0 if following is None else slots.begin)
+            new = {FIRST: marks.get(FIRST, slots.begin), NEXT: slots.end, STAYS: since}
+            self._mark({name: value for name, value in new.items() if marks.get(name) != value})
         return True
 
     @property
@@ -118,18 +146,27 @@ class Store(ABC):
 
     def begin(self, complete_from: int) -> None:
         """Say from when on everybody can have been heard. It is said once, and outlives a restart."""
-        if COMPLETE not in self._marks():
-            self._mark({COMPLETE: complete_from})
+        with self._transaction():
+            if COMPLETE not in self._marks():
+                self._mark({COMPLETE: complete_from})
 
-    def bind(self, door: Door) -> None:
-        """Keep to one salt: with another one everybody would be there twice, and could not be erased."""
-        known = self._marks().get(SALT)
-        if known is None:
-            self._mark({SALT: door.fingerprint})
-        elif known != door.fingerprint:
-            raise DataError(
-                f"The salt is not the one with which the events in {self.address} were taken in; restore that one."
-            )
+    def remember(self, name: str, value: int) -> None:
+        """Keep one whole number under a name of the caller's own, in place of the one before."""
+        with self._transaction():
+            self._mark({f"{_OWN}{name}": value})
+
+    def remembered(self, name: str) -> int | None:
+        """What was last kept under this name; none where nothing was."""
+        return self._marks().get(f"{_OWN}{name}")
+
+    def bind(self, door: Door | Rotating) -> None:
+        """Keep to one salt, or to salts that change as often: or else everybody would be there twice for a while."""
+        with self._transaction():
+            known = self._marks().get(SALT)
+            if known is None:
+                self._mark({SALT: door.fingerprint})
+        if known is not None and known != door.fingerprint:
+            raise DataError(door.UNLIKE.format(self.address))
 
     def rows(self, slot: int) -> Rows:
         """The rows of one slot that is final and has not expired.
@@ -144,12 +181,27 @@ class Store(ABC):
             raise DataError(f"The slot {_at(slot)} is not final yet; ask again when the events of its time are in.")
         return self._rows(slot)
 
+    def presence(self, begin: int, end: int) -> Presence:
+        """Who was where from when to when, as far as it lies in [begin, end). It is known up to the last whole hour.
+
+        Refused, as rows of a slot are, where some of that time has expired or is not final yet.
+        """
+        marks = self._marks()
+        if STAYS not in marks or begin < marks[STAYS]:
+            since = f"is kept from {_at(marks[STAYS])} on" if STAYS in marks else "was not kept so far"
+            raise DataError(f"Presence {since}; ask about a time after that.")
+        if begin < marks.get(EXPIRED, 0):
+            raise DataError(f"Presence from before {_at(marks[EXPIRED])} has expired; what was released stands.")
+        if end > last_hour(marks[NEXT]):
+            raise DataError(f"Presence is final up to {_at(last_hour(marks[NEXT]))}; ask again when more is.")
+        return self._presence(begin, end).within(begin, end)
+
     def expire(self, before: int) -> Forgotten:
-        """Forget events and slots before this time, also in the files."""
+        """Forget events, slots and presence before this time, also in the files."""
         return self._expire(before)
 
     def erase(self, person: int) -> Forgotten:
-        """Forget all events and rows of one pseudonym, also in the files."""
+        """Forget all events, rows and presence of one pseudonym, also in the files."""
         given: object = person
         if not isinstance(given, int) or isinstance(given, bool):
             raise ParameterError("Erase by a pseudonym, which is a whole number, or by a device id and the door.")

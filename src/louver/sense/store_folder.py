@@ -2,15 +2,17 @@
 
 DuckDB leaves deleted rows in the file, also after a checkpoint: freed blocks are not overwritten. So what has to go is
 left out while the rest is copied to a new file, which then takes the place of the old one in one step. Whenever this is
-cut short, the old file stands whole.
+cut short, the old file stands whole. A lock of the folder keeps others out all the while, also within this process.
 """
 
 from __future__ import annotations
 
+import fcntl
 import os
 import stat
 import threading
-from collections.abc import Iterator, Mapping
+import weakref
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -20,10 +22,14 @@ import numpy as np
 
 from louver.errors import DataError
 from louver.sense.admitted import Admitted
-from louver.sense.rows import Rows
-from louver.sense.store import EXPIRED, Appended, Forgotten, Store
+from louver.sense.events import LATEST
+from louver.sense.presence import Presence
+from louver.sense.readings_rows import rows_of, values_of
+from louver.sense.rows import Rows, Slots
+from louver.sense.store import EXPIRED, Appended, Forgotten, InUseError, Store
 
 FILE = "store.duckdb"
+_LOCKED = "Could not set lock"  # how DuckDB says that another process has the file
 _CLOSED: dict[str, str | bool | int | float | list[str]] = {
     "autoload_known_extensions": False,
     "autoinstall_known_extensions": False,
@@ -32,14 +38,23 @@ _CLOSED: dict[str, str | bool | int | float | list[str]] = {
 }
 _TABLES = """
 CREATE TABLE IF NOT EXISTS {schema}.events (person BIGINT, place VARCHAR, time BIGINT, value DOUBLE);
-CREATE TABLE IF NOT EXISTS {schema}.occupancy (slot BIGINT, person BIGINT, region VARCHAR);
+CREATE TABLE IF NOT EXISTS {schema}.occupancy (slot BIGINT, person BIGINT, region VARCHAR, value DOUBLE);
+CREATE TABLE IF NOT EXISTS {schema}.presence (person BIGINT, region VARCHAR, start BIGINT, until BIGINT);
 CREATE TABLE IF NOT EXISTS {schema}.marks (name VARCHAR, value BIGINT);
 """
 _APPEND = """INSERT INTO events
 SELECT DISTINCT ON (person, place, time) person, place, time, CASE WHEN NOT isnan(value) THEN value END FROM given
 WHERE NOT EXISTS (FROM events AS old WHERE old.time BETWEEN $first AND $last
     AND old.time = given.time AND old.person = given.person AND old.place = given.place)"""
-_PUT = "INSERT INTO occupancy SELECT slot, person, region FROM given ORDER BY slot, person, region"
+_PUT = """INSERT INTO occupancy SELECT slot, person, region, CASE WHEN NOT isnan(value) THEN value END
+FROM given ORDER BY slot, person, region"""
+_ROWS = "SELECT slot, person, region, coalesce(value, 'nan') AS value FROM occupancy WHERE slot = ?"
+_PUT_PRESENCE = "INSERT INTO presence SELECT person, region, start, until FROM given"
+_PRESENCE = "SELECT person, region, start, until FROM presence WHERE until > ? AND start < ?"
+# What of each table is to go, and how the presence that stays is written: none of it is of an earlier time.
+_OF_PERSON = {"events": "person = $1", "occupancy": "person = $1", "presence": "person = $1"}
+_BEFORE = {"events": "time < $1", "occupancy": "slot < $1", "presence": "until <= $1"}
+_AFTER = "person, region, greatest(start, $1) AS start, until"
 
 
 class FolderStore(Store):
@@ -60,88 +75,118 @@ class FolderStore(Store):
         except OSError as fault:
             raise DataError(f"The store {self.folder} cannot be used: {fault.strerror}.") from None
         with self._sentences():
-            self._connect()
+            self._release = _held(self)
+        try:
+            with self._sentences():
+                self._connect()
+        except BaseException:
+            self._release()
+            raise
 
     def append(self, events: Admitted) -> Appended:
         if not len(events):
             return Appended(0, 0)
         columns = {"person": events.person, "place": events.place, "time": events.time, "value": events.value}
         within = {"first": int(events.time.min()), "last": int(events.time.max())}
-        with self._transaction() as connection:
-            connection.register("given", columns)
-            (stored,) = connection.execute(_APPEND, within).fetchone() or (0,)
-            connection.unregister("given")
+        with self._transaction():
+            (stored,) = self._given(columns, _APPEND, within)
         return Appended(stored, len(events) - stored)
 
-    def events(self, since: int = 0) -> Admitted:
+    def events(self, since: int = 0, until: int | None = None) -> Admitted:
         found = self._read(
-            "SELECT person, place, time, coalesce(value, 'nan') AS value FROM events WHERE time >= ?", since
+            "SELECT person, place, time, coalesce(value, 'nan') AS value FROM events WHERE time >= ? AND time < ?",
+            since,
+            LATEST if until is None else until,
         )
         return Admitted.of(found["person"], found["place"], found["time"], found["value"])
 
     def close(self) -> None:
         with self._turn:
-            if self._open is not None:
-                self._open.close()
-            self._open = None
+            self._disconnect()
+            self._release()
+
+    def _disconnect(self) -> None:
+        if self._open is not None:
+            self._open.close()
+        self._open = None
 
     def _marks(self) -> Mapping[str, int]:
         found = self._read("SELECT name, value FROM marks")
         return dict(zip(found["name"].tolist(), found["value"].tolist(), strict=True))
 
-    def _put(self, rows: Rows, marks: Mapping[str, int]) -> None:
-        columns = {"slot": rows.slot, "person": rows.person, "region": rows.names()}
-        with self._transaction() as connection:
-            if len(rows):
-                connection.register("given", columns)
-                connection.execute(_PUT)
-                connection.unregister("given")
-            _mark(connection, marks)
+    def _mark(self, marks: Mapping[str, int]) -> None:
+        connection = self._connected()
+        for name, value in marks.items():
+            connection.execute("DELETE FROM marks WHERE name = ?", [name])
+            connection.execute("INSERT INTO marks VALUES (?, ?)", [name, value])
+
+    def _insert(self, slots: Slots) -> None:
+        rows, presence = slots.rows, slots.presence
+        if len(rows):
+            columns: dict[str, Any] = {"slot": rows.slot, "person": rows.person, "region": rows.names()}
+            self._given({**columns, "value": values_of(rows)}, _PUT)
+        if presence is not None and len(presence):
+            columns = {"person": presence.person, "region": presence.names()}
+            self._given({**columns, "start": presence.start, "until": presence.end}, _PUT_PRESENCE)
+
+    def _given(self, columns: Mapping[str, Any], sql: str, values: Mapping[str, int] | None = None) -> tuple[int, ...]:
+        """Runs an insertion of columns, which it calls given."""
+        connection = self._connected()
+        connection.register("given", columns)
+        counted: tuple[int, ...] = connection.execute(sql, values).fetchone() or (0,)
+        connection.unregister("given")
+        return counted
 
     def _rows(self, slot: int) -> Rows:
-        found = self._read("SELECT slot, person, region FROM occupancy WHERE slot = ?", slot)
-        regions, numbers = np.unique(found["region"].astype(str), return_inverse=True)
-        return Rows.ordered(found["person"], found["slot"], numbers, tuple(regions.tolist()))
+        found = self._read(_ROWS, slot)
+        regions, numbers = _numbered(found["region"])
+        return rows_of(found["person"], found["slot"], numbers, regions, found["value"])
+
+    def _presence(self, begin: int, end: int) -> Presence:
+        found = self._read(_PRESENCE, begin, end)
+        regions, numbers = _numbered(found["region"])
+        return Presence(found["person"], numbers, found["start"], found["until"], regions)
 
     def _expire(self, before: int) -> Forgotten:
         with self._turn:
             if before > self._marks().get(EXPIRED, 0):
                 # First of all: whatever happens then, no slot that lost rows is answered.
-                with self._transaction() as connection:
-                    _mark(connection, {EXPIRED: before})
-            return self._rewritten("time < $1", "slot < $1", before)
+                with self._transaction():
+                    self._mark({EXPIRED: before})
+            return self._rewritten(_BEFORE, before, expires=True)
 
     def _erase(self, person: int) -> Forgotten:
-        return self._rewritten("person = $1", "person = $1", person)
+        return self._rewritten(_OF_PERSON, person)
 
-    def _rewritten(self, events: str, rows: str, value: int) -> Forgotten:
-        """Copies everything but the events and rows that meet a condition to a new file, which becomes the store's."""
+    def _rewritten(self, gone: Mapping[str, str], value: int, *, expires: bool = False) -> Forgotten:
+        """Copies all but what meets a table's condition to a new file, which becomes the store's."""
         fresh = Path(f"{self._file}.new")
         with self._turn, self._sentences():
             connection = self._connected()
-            gone = Forgotten(
-                *(self._counted(table, met, value) for table, met in (("events", events), ("occupancy", rows)))
-            )
-            if gone == Forgotten(0, 0):
-                return gone
+            forgotten = Forgotten(*(self._counted(table, met, value) for table, met in gone.items()))
+            cut = self._counted("presence", "start < $1", value) if expires else 0
+            if forgotten == Forgotten(0, 0) and not cut:
+                return forgotten
             connection.execute(f"ATTACH '{_escaped(fresh)}' AS fresh")
             connection.execute(_TABLES.format(schema="fresh"))
             connection.execute("BEGIN")
-            connection.execute(f"INSERT INTO fresh.events FROM events WHERE NOT ({events})", [value])
-            connection.execute(f"INSERT INTO fresh.occupancy FROM occupancy WHERE NOT ({rows})", [value])
+            for table, met in gone.items():
+                columns = _AFTER if expires and table == "presence" else "*"
+                copied = f"SELECT {columns} FROM {table} WHERE NOT ({met})"  # noqa: S608 our own names
+                connection.execute(f"INSERT INTO fresh.{table} {copied}", [value])
             connection.execute("INSERT INTO fresh.marks FROM marks")
             connection.execute("COMMIT")
             connection.execute("CHECKPOINT fresh")
             connection.execute("DETACH fresh")
             connection.execute("CHECKPOINT")
-            self.close()
+            self._disconnect()
             if Path(f"{self._file}.wal").exists() or Path(f"{fresh}.wal").exists():
                 raise DataError(f"The store {self.address} could not be closed to be rewritten; nothing was forgotten.")
             _synced(fresh)
             fresh.replace(self._file)
             _synced(self.folder)
             self._connect()
-        return gone
+        return forgotten
 
     def _counted(self, table: str, met: str, value: int) -> int:
         counted = self._connected().execute(f"SELECT count(*) FROM {table} WHERE {met}", [value]).fetchone()  # noqa: S608
@@ -163,7 +208,7 @@ class FolderStore(Store):
                 try:
                     connection.execute("ROLLBACK")
                 except duckdb.Error:
-                    self.close()
+                    self._disconnect()
                 raise
 
     def _connected(self) -> duckdb.DuckDBPyConnection:
@@ -189,10 +234,10 @@ class FolderStore(Store):
         """Whatever DuckDB reports, as one sentence without its words, which may hold values."""
         try:
             yield
-        except duckdb.IOException:
-            raise DataError(
-                f"The store {self.address} cannot be read or written; if another process has it open, close it there."
-            ) from None
+        except duckdb.IOException as fault:
+            if _LOCKED in str(fault):
+                raise InUseError(self.address) from None
+            raise DataError(f"The store {self.address} cannot be read or written; is {FILE} there a store?") from None
         except (duckdb.OutOfMemoryException, MemoryError):
             raise DataError(f"The store {self.address} needs more memory than there is.") from None
         except duckdb.Error as fault:
@@ -201,10 +246,24 @@ class FolderStore(Store):
             raise DataError(f"The store {self.address} cannot be used: {fault.strerror}.") from None
 
 
-def _mark(connection: duckdb.DuckDBPyConnection, marks: Mapping[str, int]) -> None:
-    for name, value in marks.items():
-        connection.execute("DELETE FROM marks WHERE name = ?", [name])
-        connection.execute("INSERT INTO marks VALUES (?, ?)", [name, value])
+def _held(store: FolderStore) -> Callable[[], object]:
+    """Takes the lock of a store's folder; what gives it back, at the latest when the store is gone."""
+    opened = os.open(store.folder, os.O_RDONLY)
+    try:
+        fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(opened)
+        raise InUseError(store.address) from None
+    except BaseException:
+        os.close(opened)
+        raise
+    return weakref.finalize(store, os.close, opened)
+
+
+def _numbered(names: Any) -> tuple[tuple[str, ...], Any]:
+    """Regions once each, in order, and their numbers."""
+    regions, numbers = np.unique(names.astype(str), return_inverse=True)
+    return tuple(regions.tolist()), numbers.astype(np.int32)
 
 
 def _synced(path: Path) -> None:

@@ -3,22 +3,31 @@
 Deleted rows stay in PostgreSQL's files until they are written anew, so whatever forgets rows ends with VACUUM (FULL). A
 mark says that this is due until it is done, so that the next opening does it after a crash. The server's log of writes
 (pg_wal), its backups and its standbys keep copies for as long as they are kept: that is for whoever runs the server.
+
+A lock of the session keeps others out. The server gives it back when the session ends, also where its process or its
+machine died: it looks after a silent one within a minute.
 """
 
 from __future__ import annotations
 
+import hashlib
 import re
 import threading
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from louver.errors import DataError, ParameterError
 from louver.sense.admitted import Admitted
-from louver.sense.rows import Rows
-from louver.sense.store import EXPIRED, Appended, Forgotten, Store
+from louver.sense.events import LATEST
+from louver.sense.presence import Presence
+from louver.sense.readings_rows import rows_of, values_of
+from louver.sense.rows import Rows, Slots
+from louver.sense.store import EXPIRED, Appended, Forgotten, InUseError, Store
 from louver.source.locations import PostgresTable
 
 if TYPE_CHECKING:
@@ -26,23 +35,32 @@ if TYPE_CHECKING:
 
 REWRITE = "rewrite"  # the mark of files that still hold what was forgotten
 _NETWORK = {"connect_timeout": 10, "keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}
+_SILENT = {"tcp_keepalives_idle": 30, "tcp_keepalives_interval": 10, "tcp_keepalives_count": 3}
+PATIENCE = 2.0  # seconds in which a server notices that a process that had the store was killed
 _DURABLE = ("synchronous_commit", "fsync", "full_page_writes")
 _TABLES = """
 CREATE SCHEMA IF NOT EXISTS {schema};
 CREATE TABLE IF NOT EXISTS {schema}.events (person BIGINT NOT NULL, place TEXT COLLATE "C" NOT NULL,
     time BIGINT NOT NULL, value DOUBLE PRECISION, PRIMARY KEY (time, person, place));
 CREATE TABLE IF NOT EXISTS {schema}.occupancy (slot BIGINT NOT NULL, person BIGINT NOT NULL,
-    region TEXT COLLATE "C" NOT NULL, PRIMARY KEY (slot, person, region));
+    region TEXT COLLATE "C" NOT NULL, value DOUBLE PRECISION, PRIMARY KEY (slot, person, region));
+CREATE TABLE IF NOT EXISTS {schema}.presence (person BIGINT NOT NULL, region TEXT COLLATE "C" NOT NULL,
+    start BIGINT NOT NULL, until BIGINT NOT NULL);
+CREATE INDEX IF NOT EXISTS presence_until ON {schema}.presence (until);
 CREATE TABLE IF NOT EXISTS {schema}.marks (name TEXT PRIMARY KEY, value BIGINT NOT NULL);
 """
 _INCOMING = "CREATE TEMP TABLE IF NOT EXISTS incoming (LIKE events) ON COMMIT DELETE ROWS"
 _APPEND = """INSERT INTO events SELECT DISTINCT ON (time, person, place) person, place, time, value FROM incoming
 ON CONFLICT DO NOTHING"""
 _MARK = "INSERT INTO marks VALUES (%s, %s) ON CONFLICT (name) DO UPDATE SET value = EXCLUDED.value"
+_PRESENCE = "SELECT person, region, start, until FROM presence WHERE until > %s AND start < %s"
+_OF_PERSON = {"events": "person = %s", "occupancy": "person = %s", "presence": "person = %s"}
+_BEFORE = {"events": "time < %s", "occupancy": "slot < %s", "presence": "until <= %s"}
+_AFTER = "UPDATE presence SET start = %s WHERE start < %s"
 
 
 class PostgresStore(Store):
-    """One schema of a database; several processes may use it."""
+    """One schema of a database, for one process at a time."""
 
     def __init__(self, address: str) -> None:
         url, _, name = address.partition("#")
@@ -66,20 +84,18 @@ class PostgresStore(Store):
     def append(self, events: Admitted) -> Appended:
         if not len(events):
             return Appended(0, 0)
-        values = [None if np.isnan(value) else value for value in events.value.tolist()]
-        with self._transaction() as cursor:
-            cursor.execute(_INCOMING)
-            with cursor.copy("COPY incoming (person, place, time, value) FROM STDIN") as copy:
-                for row in zip(
-                    events.person.tolist(), events.place.tolist(), events.time.tolist(), values, strict=True
-                ):
-                    copy.write_row(row)
-            cursor.execute(_APPEND)
-            stored = cursor.rowcount
+        with self._transaction():
+            self._connection.execute(_INCOMING)
+            columns = events.person, events.place, events.time, _known(events.value)
+            self._copied("incoming (person, place, time, value)", *columns)
+            stored = self._connection.execute(_APPEND).rowcount
         return Appended(stored, len(events) - stored)
 
-    def events(self, since: int = 0) -> Admitted:
-        found = self._read("SELECT person, place, time, value FROM events WHERE time >= %s", since)
+    def events(self, since: int = 0, until: int | None = None) -> Admitted:
+        before = LATEST if until is None else until
+        found = self._read(
+            "SELECT person, place, time, value FROM events WHERE time >= %s AND time < %s", since, before
+        )
         if not found:
             return Admitted.none()
         person, place, time, value = zip(*found, strict=True)
@@ -91,46 +107,63 @@ class PostgresStore(Store):
     def _marks(self) -> Mapping[str, int]:
         return dict(self._read("SELECT name, value FROM marks"))
 
-    def _put(self, rows: Rows, marks: Mapping[str, int]) -> None:
-        with self._transaction() as cursor:
-            with cursor.copy("COPY occupancy (slot, person, region) FROM STDIN") as copy:
-                for row in zip(rows.slot.tolist(), rows.person.tolist(), rows.names().tolist(), strict=True):
-                    copy.write_row(row)
-            for mark in marks.items():
-                cursor.execute(_MARK, mark)
+    def _mark(self, marks: Mapping[str, int]) -> None:
+        for mark in marks.items():
+            self._connection.execute(_MARK, mark)
+
+    def _insert(self, slots: Slots) -> None:
+        rows, presence = slots.rows, slots.presence
+        columns = rows.slot, rows.person, rows.names(), _known(values_of(rows))
+        self._copied("occupancy (slot, person, region, value)", *columns)
+        if presence is not None:
+            stays = presence.person, presence.names(), presence.start, presence.end
+            self._copied("presence (person, region, start, until)", *stays)
+
+    def _copied(self, table: str, *columns: Any) -> None:
+        if not len(columns[0]):
+            return
+        with self._connection.cursor() as cursor, cursor.copy(f"COPY {table} FROM STDIN".encode()) as copy:
+            for row in zip(*(each.tolist() for each in columns), strict=True):
+                copy.write_row(row)
 
     def _rows(self, slot: int) -> Rows:
-        found = self._read("SELECT person, region FROM occupancy WHERE slot = %s", slot)
-        regions = tuple(sorted({region for _, region in found}))
-        numbered = {region: number for number, region in enumerate(regions)}
-        persons = np.array([person for person, _ in found], dtype=np.int64)
-        return Rows.ordered(
-            persons, np.full(len(found), slot), np.array([numbered[each] for _, each in found]), regions
-        )
+        found = self._read("SELECT person, region, value FROM occupancy WHERE slot = %s", slot)
+        person, names, value = zip(*found, strict=True) if found else ((), (), ())
+        regions, numbers = _numbered(names)
+        return rows_of(_whole(person), np.full(len(found), slot), numbers, regions, np.array(value, dtype=np.float64))
+
+    def _presence(self, begin: int, end: int) -> Presence:
+        found = self._read(_PRESENCE, begin, end)
+        person, names, start, until = zip(*found, strict=True) if found else ((), (), (), ())
+        regions, numbers = _numbered(names)
+        return Presence(_whole(person), numbers, _whole(start), _whole(until), regions)
 
     def _expire(self, before: int) -> Forgotten:
-        marks = {EXPIRED: before} if before > self._marks().get(EXPIRED, 0) else {}
-        return self._forgotten("time < %s", "slot < %s", before, marks)
+        return self._forgotten(_BEFORE, before, expires=True)
 
     def _erase(self, person: int) -> Forgotten:
-        return self._forgotten("person = %s", "person = %s", person, {})
+        return self._forgotten(_OF_PERSON, person)
 
-    def _forgotten(self, events: str, rows: str, value: int, marks: Mapping[str, int]) -> Forgotten:
-        with self._transaction() as cursor:
-            counts = []
-            for table, met in (("events", events), ("occupancy", rows)):
-                cursor.execute(f"DELETE FROM {table} WHERE {met}".encode(), (value,))  # noqa: S608 our own names
-                counts.append(cursor.rowcount)
-            due = {REWRITE: 1} if any(counts) else {}
-            for mark in {**marks, **due}.items():
-                cursor.execute(_MARK, mark)
-        if due:
+    def _forgotten(self, gone: Mapping[str, str], value: int, *, expires: bool = False) -> Forgotten:
+        """Deletes what meets a table's condition, and then writes the files anew."""
+        with self._transaction() as connection:
+            if expires and value > self._marks().get(EXPIRED, 0):
+                self._mark({EXPIRED: value})
+            counts = [
+                connection.execute(f"DELETE FROM {table} WHERE {met}".encode(), (value,)).rowcount  # noqa: S608 our own names
+                for table, met in gone.items()
+            ]
+            cut = connection.execute(_AFTER, (value, value)).rowcount if expires else 0
+            is_due = any(counts) or cut > 0
+            if is_due:
+                self._mark({REWRITE: 1})
+        if is_due:
             self._rewrite()
         return Forgotten(*counts)
 
     def _rewrite(self) -> None:
         with self._turn, self._sentences():
-            for table in ("events", "occupancy"):
+            for table in _BEFORE:
                 self._connection.execute(f"VACUUM (FULL) {table}".encode())
             self._connection.execute("DELETE FROM marks WHERE name = %s", (REWRITE,))
 
@@ -139,9 +172,9 @@ class PostgresStore(Store):
             return self._connection.execute(sql.encode(), values).fetchall()
 
     @contextmanager
-    def _transaction(self) -> Iterator[psycopg.Cursor[Any]]:
-        with self._turn, self._sentences(), self._connection.transaction(), self._connection.cursor() as cursor:
-            yield cursor
+    def _transaction(self) -> Iterator[psycopg.Connection[Any]]:
+        with self._turn, self._sentences(), self._connection.transaction():
+            yield self._connection
 
     def _connect(self, url: str) -> psycopg.Connection[Any]:
         try:
@@ -160,8 +193,21 @@ class PostgresStore(Store):
                 f"The server of the store {self.address} cannot be reached, or does not let this user in."
             ) from None
 
+    def _take(self) -> None:
+        """Takes the lock of this store; a process that was killed a moment ago may still seem to have it."""
+        for setting, value in _SILENT.items():
+            self._connection.execute(f"SET {setting} TO {value}".encode())
+        digest = hashlib.sha256(f"louver store {self.schema}".encode()).digest()
+        key = int.from_bytes(digest[:8], "big", signed=True)
+        until = time.monotonic() + PATIENCE
+        while self._connection.execute("SELECT pg_try_advisory_lock(%s)", (key,)).fetchone() != (True,):
+            if time.monotonic() > until:
+                raise InUseError(self.address)
+            time.sleep(0.02)
+
     def _prepare(self) -> None:
         self._connection.execute("SET client_min_messages TO error")
+        self._take()
         self._connection.execute(_TABLES.format(schema=self.schema).encode())
         self._connection.execute(f"SET search_path TO {self.schema}, pg_temp".encode())
         self._connection.execute("SET synchronous_commit TO on")
@@ -182,3 +228,19 @@ class PostgresStore(Store):
         except psycopg.Error as fault:
             reason = "the connection was lost" if self._connection.closed else fault.sqlstate or type(fault).__name__
             raise DataError(f"The store {self.address} could not be used: {reason}.") from None
+
+
+def _known(values: NDArray[np.float64]) -> NDArray[np.object_]:
+    """NaN as missing."""
+    return np.array([None if np.isnan(value) else value for value in values.tolist()], dtype=object)
+
+
+def _whole(values: Sequence[int]) -> NDArray[np.int64]:
+    return np.array(values, dtype=np.int64)
+
+
+def _numbered(names: Sequence[str]) -> tuple[tuple[str, ...], NDArray[np.int32]]:
+    """Regions once each, in order, and their numbers."""
+    regions = tuple(sorted(set(names)))
+    number = {region: place for place, region in enumerate(regions)}
+    return regions, np.array([number[each] for each in names], dtype=np.int32)

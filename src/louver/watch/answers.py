@@ -16,7 +16,7 @@ from louver.steward import Release, Steward
 from louver.watch.alarms.alarm import Closer
 from louver.watch.journal_states import UNDECIDED
 from louver.watch.questions import Asked
-from louver.watch.states import FLAGGED, NOT_FLAGGED
+from louver.watch.states import BETWEEN, FLAGGED, NOT_FLAGGED
 
 WHO = "watch"
 
@@ -70,7 +70,8 @@ def _read(asked: Asked, release: Release) -> tuple[dict[str, str], dict[str, boo
     if asked.rule.within is not None:
         numbers = dict(zip(asked.keys, release.answer["values"][0], strict=True))
         return {
-            key: number_outcome(number, asked.thresholds[key], asked.rule.within) for key, number in numbers.items()
+            key: number_outcome(number, asked.thresholds[key], asked.rule.within, asked.rule.hysteresis)
+            for key, number in numbers.items()
         }, numbers
     flagged = set(map(str, release.answer["flagged"]))
     reached = asked.keys[: release.answer.get("answered", len(asked.keys))]
@@ -79,9 +80,16 @@ def _read(asked: Asked, release: Release) -> tuple[dict[str, str], dict[str, boo
     return outcomes, dict(flags)
 
 
-def number_outcome(number: float, limit: Fraction | None, within: Fraction) -> str:
-    """A number is flagged where the truth may be above the limit: no further below it than the noise may reach."""
-    return FLAGGED if limit is not None and number > limit - within else NOT_FLAGGED
+def number_outcome(number: float, limit: Fraction | None, within: Fraction, hysteresis: Fraction = Fraction(0)) -> str:
+    """A number is flagged where the truth may be above the limit: no further below it than the noise may reach.
+
+    Down to `hysteresis` below that it is between: neither flagged nor clear.
+    """
+    if limit is None:
+        return NOT_FLAGGED
+    if number > limit - within:
+        return FLAGGED
+    return BETWEEN if number > limit - within - hysteresis else NOT_FLAGGED
 
 
 def _closer(asked: Asked, slot: int, steward: Steward, name: str, fired: Collection[str]) -> dict[str, Closer]:

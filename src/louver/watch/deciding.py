@@ -49,7 +49,7 @@ class Decider:
         self._last = {name: journal.decided(name) for name in self._asked}
         self._states = {
             name: {
-                key: Standing(each.state, each.since, each.streak, each.clear_streak)
+                key: Standing(each.state, each.since, each.streak, each.clear_streak, each.first)
                 for key, each in journal.states(name).items()
             }
             for name in self._asked
@@ -75,6 +75,10 @@ class Decider:
         """The feed is not there: every rule that is due says so. No slot is decided by that."""
         due = [self._asked[rule.name] for rule in self._rules.due(at)]
         return [self._written(asked, at, unanswered(asked, NO_DATA, reason), of_a_slot=False) for asked in due]
+
+    def forget(self, before: int) -> None:
+        """What was released, and alarms that are over, from before then."""
+        self._journal.forget(before)
 
     def _fired(self, asked: Asked, slot: int, outcomes: Mapping[str, str]) -> list[str]:
         """The keys that begin to fire by these outcomes."""
@@ -102,7 +106,7 @@ class Decider:
         with (self._journal.slot if of_a_slot else self._journal.between)(rule.name, slot) as change:
             for key, each in new.items():
                 if each != old.get(key):
-                    change.set(key, each.state, each.since, each.streak, each.clear_streak)
+                    change.set(key, each.state, each.since, each.streak, each.clear_streak, each.first)
             for key, released in answer.released.items():
                 change.released(key, released)
             for alarm in told:

@@ -2,14 +2,15 @@
 
 For the unit (person, slot) every slot has a budget of its own, and rules that together do not fit into it are refused.
 For (person, day) slots add up until the day ends, for (person) for ever. Everything is counted at its worst: closer
-questions as if every slot had one, and steps as if all were taken.
+questions as if every slot had one, and steps as if all were taken. It begins now; in a replay of a stated range, with
+the range.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from fractions import Fraction
 
 from louver.decide.shown import down, up
@@ -89,19 +90,35 @@ def _by_slot(rules: Rules, costs: dict[str, Fraction], ledger: Ledger, begin: in
 
 
 def _by_day(rules: Rules, costs: dict[str, Fraction], ledger: Ledger, begin: int) -> tuple[str, datetime | None]:
-    """The first of the next seven whole days on which the budget ends, and when."""
-    zone, day_begin = rules.zone, midnight_after(begin, rules.zone)
+    """What is left of the first day, and of the seven whole days after it the first on which the budget ends."""
+    zone, step = rules.zone, rules.timing.slot
+    first_end = midnight_after(begin, zone)
+    left, ends = _on_a_day(rules, costs, ledger, begin, first_end)
+    first, said = None, ""
+    if ends is not None:
+        first = instant(ends).astimezone(zone)
+        said = f"On {first:%Y-%m-%d} the {down(left)} that is left may be used up at {first:%H:%M}. "
+    day_begin = -(-first_end // step) * step
     for _ in range(7):
         day_end = midnight_after(day_begin, zone)
-        day = local_day(day_begin, zone)
-        left = ledger.remaining(Scope({DAY: Between(day, day + (local_day(day_end, zone) - day))}))
-        ends = _spent(rules, costs, left, range(day_begin, day_end, rules.timing.slot))
+        left, ends = _on_a_day(rules, costs, ledger, day_begin, day_end)
         if ends is not None:
             until = instant(ends).astimezone(zone)
-            said = f"On {until:%A}s the day's budget of {down(left)} may be used up at {until:%H:%M}"
-            return f"{said}; slots after that are undecided.", until
-        day_begin = day_end
+            whole = f"On {until:%A}s the day's budget of {down(left)} may be used up at {until:%H:%M}"
+            return f"{said}{whole}; slots after that are undecided.", first or until
+        day_begin = -(-day_end // step) * step
+    if first is not None:
+        return f"{said}Slots of that day after that are undecided. Every other day's budget suffices.", first
     return "Every day has a budget of its own, which suffices for the whole day.", None
+
+
+def _on_a_day(
+    rules: Rules, costs: dict[str, Fraction], ledger: Ledger, begin: int, end: int
+) -> tuple[Fraction, int | None]:
+    """What a day's budget still has, and the first slot up to its end that it cannot pay any more."""
+    day = local_day(begin, rules.zone)
+    left = ledger.remaining(Scope({DAY: Between(day, day + timedelta(days=1))}))
+    return left, _spent(rules, costs, left, range(begin, end, rules.timing.slot))
 
 
 def _for_ever(rules: Rules, costs: dict[str, Fraction], ledger: Ledger, begin: int) -> tuple[str, datetime | None]:

@@ -2,7 +2,7 @@
 
 A slot is written in one transaction: that it is decided, its releases, the new states, its alarms and their
 deliveries. So after a crash a slot is decided with all of these, or not at all. The journal holds releases only, never
-a true aggregate and never a pseudonym.
+a true aggregate, and a pseudonym only of somebody who waits to be erased.
 """
 
 from __future__ import annotations
@@ -11,21 +11,24 @@ import json
 import math
 import sqlite3
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import astuple
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final
+from typing import Final
 
 from louver.errors import DataError, ParameterError
 from louver.sense.events import instant
 from louver.watch.alarms.alarm import Alarm
+from louver.watch.journal_alarms import close, listed, numbered, raise_alarm, stop_repeats
 from louver.watch.journal_deliveries import Deliveries
+from louver.watch.journal_erasures import Erasures
 from louver.watch.journal_file import JournalFile
-from louver.watch.journal_records import NOT_NEEDED, Raised, Released, Sent, Snooze, State
+from louver.watch.journal_forgetting import forget
+from louver.watch.journal_records import Raised, Released, Snooze, State
 from louver.watch.journal_states import LOUD, STATES
 
-SHORTEST_ID: Final = 4  # letters of an alarm's id that must be given
 PAGE: Final = 500  # slots read at a time
 
 
@@ -43,11 +46,11 @@ class Change:
         self.releases: dict[str, bool | int | float | str | None] = {}
         self.alarms: list[Alarm] = []
 
-    def set(self, key: str, state: str, since: int, streak: int, clear_streak: int) -> None:
+    def set(self, key: str, state: str, since: int, streak: int, clear_streak: int, first: int | None = None) -> None:
         """How the key stands now."""
         if state not in STATES:
             raise ParameterError(f"A key's state is one of {', '.join(STATES)}, not {state[:40]!r}.")
-        self.states[key] = State(state, since, streak, clear_streak, self.slot)
+        self.states[key] = State(state, since, streak, clear_streak, self.slot, first)
 
     def released(self, key: str, value: bool | int | float | str | None) -> None:
         """What was released about the key: whether it was flagged, or the number."""
@@ -69,6 +72,7 @@ class Journal:
         self._file = file
         self._now = now
         self.deliveries = Deliveries(file)
+        self.erasures = Erasures(file)
 
     @classmethod
     def open(cls, path: str | Path, *, create: bool = True, now: Callable[[], int] = clock) -> Journal:
@@ -104,27 +108,13 @@ class Journal:
     def _write(self, connection: sqlite3.Connection, change: Change) -> None:
         now = self._now()
         connection.executemany(
-            "INSERT OR REPLACE INTO states VALUES (?, ?, ?, ?, ?, ?, ?)",
-            [
-                (change.rule, key, state.state, state.since, state.streak, state.clear_streak, state.slot)
-                for key, state in change.states.items()
-            ],
+            "INSERT OR REPLACE INTO states (rule, key, state, since, streak, clear_streak, slot, first)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            [(change.rule, key, *astuple(state)) for key, state in change.states.items()],
         )
-        quiet = {key for key, state in change.states.items() if state.state not in LOUD}
-        _close(connection, change.rule, quiet, now)
+        close(connection, change.rule, [key for key, state in change.states.items() if state.state not in LOUD], now)
         for alarm in change.alarms:
-            _close(connection, alarm.rule, {alarm.key}, now)  # the newer one takes its place
-            self._raise(connection, alarm, now)
-
-    def _raise(self, connection: sqlite3.Connection, alarm: Alarm, now: int) -> None:
-        record = json.dumps(alarm.to_dict(), allow_nan=False)
-        closed = None if alarm.state in LOUD else now
-        number = connection.execute(
-            "INSERT INTO alarms (id, rule, key, state, record, raised, closed) VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (alarm.id, alarm.rule, alarm.key, alarm.state, record, now, closed),
-        ).lastrowid
-        for channel in alarm.to:
-            self.deliveries.add(connection, number or 0, 0, channel, alarm, now)
+            raise_alarm(connection, alarm, now)
 
     def state(self, rule: str, key: str) -> State | None:
         return self.states(rule).get(key)
@@ -133,7 +123,7 @@ class Journal:
         """How every key of a rule stands."""
         with self._file.read() as connection:
             found = connection.execute(
-                "SELECT key, state, since, streak, clear_streak, slot FROM states WHERE rule = ?", (rule,)
+                "SELECT key, state, since, streak, clear_streak, slot, first FROM states WHERE rule = ?", (rule,)
             ).fetchall()
         return {key: State(*rest) for key, *rest in found}
 
@@ -141,6 +131,12 @@ class Journal:
         """The last slot that was decided."""
         with self._file.read() as connection:
             return _last(connection, rule)
+
+    def slots(self, rule: str) -> frozenset[int]:
+        """The slots of a rule that were decided and are not forgotten, also those without an answer."""
+        with self._file.read() as connection:
+            found = connection.execute("SELECT slot FROM slots WHERE rule = ?", (rule,)).fetchall()
+        return frozenset(slot for (slot,) in found)
 
     def released(self, rule: str, since: int | None = None) -> Iterator[Released]:
         """Everything that was released for a rule, in order of slots."""
@@ -160,44 +156,37 @@ class Journal:
 
     def alarms(self, open_only: bool = True) -> list[Raised]:
         """Alarms in the order in which they were raised."""
-        return self._alarms("closed IS NULL" if open_only else "TRUE")
-
-    def _alarms(self, which: str, *values: object) -> list[Raised]:
         with self._file.read() as connection:
-            sql = f"SELECT number, record, raised, closed, acknowledged, who FROM alarms WHERE {which} ORDER BY number"  # noqa: S608 fixed texts
-            found = connection.execute(sql, values).fetchall()
-            return [
-                Raised(Alarm.from_dict(json.loads(record)), raised, closed, seen, who, _sent(connection, number))
-                for number, record, raised, closed, seen, who in found
-            ]
+            return listed(connection, "closed IS NULL" if open_only else "TRUE")
 
     def acknowledge(self, id: str, who: str) -> Raised:  # noqa: A002 it is the word
-        """Somebody has seen the alarm with this id, or the only one whose id begins so: it is not repeated any more."""
-        if len(id) < SHORTEST_ID:
-            raise ParameterError(f"Give at least {SHORTEST_ID} letters of the alarm's id.")
+        """Somebody has seen the alarm whose id begins so: it is not repeated any more. Of several, the open one.
+
+        Whoever saw it first stays the one who saw it.
+        """
         with self._file.write() as connection:
-            found = connection.execute(
-                "SELECT number FROM alarms WHERE substr(id, 1, ?) = ? LIMIT 2", (len(id), id.lower())
-            ).fetchall()
-            if len(found) != 1:
-                which = "No alarm's id begins" if not found else "The ids of several alarms begin"
-                raise ParameterError(f"{which} with {id[:40]!r}; louver watch alarms lists them.")
-            [(number,)] = found
+            number = numbered(connection, id)
             connection.execute(
                 "UPDATE alarms SET acknowledged = ?, who = ? WHERE number = ? AND acknowledged IS NULL",
                 (self._now(), who, number),
             )
-            _stop_repeats(connection, number, self._now())
-        return self._alarms("number = ?", number)[0]
+            stop_repeats(connection, number, self._now())
+            return listed(connection, "number = ?", number)[0]
 
     def snooze(self, rule: str, key: str | None, until: int, who: str = "") -> None:
-        """Hold back notices of a rule, or of one of its keys, until then; a time that has passed ends a snooze."""
+        """Hold back notices of a rule, or of one of its keys, until then; a time that has passed ends a snooze.
+
+        What ends the snooze of a rule ends those of its keys.
+        """
+        now = self._now()
         with self._file.write() as connection:
+            if key is None and until <= now:
+                connection.execute("DELETE FROM snoozes WHERE rule = ?", (rule,))
             connection.execute(
                 "INSERT OR REPLACE INTO snoozes VALUES (?, ?, ?, ?)",
                 (rule, "" if key is None else f"={key}", until, who),
             )
-            connection.execute("DELETE FROM snoozes WHERE until <= ?", (self._now(),))
+            connection.execute("DELETE FROM snoozes WHERE until <= ?", (now,))
 
     def snoozes(self) -> list[Snooze]:
         """Those that still hold."""
@@ -208,20 +197,34 @@ class Journal:
         return [Snooze(rule, key[1:] if key else None, until, who) for rule, key, until, who in found]
 
     def forget(self, before: int) -> None:
-        """Drop slots, and alarms that were closed and delivered, from before then; the last slot of a rule stays."""
+        """Drop what is older, but for what is open, waits, or says which slots were decided."""
         with self._file.write() as connection:
-            connection.execute(
-                "DELETE FROM slots WHERE slot < ? AND slot < (SELECT max(slot) FROM slots newer WHERE"
-                " newer.rule = slots.rule)",
-                (before,),
-            )
-            over = (
-                "SELECT number FROM alarms WHERE closed < ? AND NOT EXISTS (SELECT 1 FROM deliveries WHERE"
-                " alarm = alarms.number AND outcome IS NULL)"
-            )
-            numbers = [(number,) for (number,) in connection.execute(over, (before,)).fetchall()]
-            connection.executemany("DELETE FROM deliveries WHERE alarm = ?", numbers)
-            connection.executemany("DELETE FROM alarms WHERE number = ?", numbers)
+            forget(connection, before)
+
+    def bind(self, facts: Mapping[str, str]) -> dict[str, tuple[str, str]]:
+        """Keep to these facts for good; those that were others before, as (then, now), and then nothing is kept."""
+        with self._file.write() as connection:
+            known = dict(connection.execute("SELECT name, value FROM bound").fetchall())
+            others = {name: (known[name], value) for name, value in facts.items() if known.get(name, value) != value}
+            if not others:
+                connection.executemany("INSERT OR REPLACE INTO bound VALUES (?, ?)", facts.items())
+        return others
+
+    def leave(self, watched: Mapping[str, Collection[str]], told: Callable[[Alarm, int], Alarm]) -> list[Alarm]:
+        """Rules and keys that are no longer watched: their states go, and what is open of them is over.
+
+        `told` makes the notice that says so, of the open alarm and the time. Which slots were decided stays known.
+        """
+        with self._file.write() as connection:
+            now = self._now()
+            for rule, key in connection.execute("SELECT rule, key FROM states").fetchall():
+                if key not in watched.get(rule, ()):
+                    connection.execute("DELETE FROM states WHERE rule = ? AND key = ?", (rule, key))
+            is_open = [each.alarm for each in listed(connection, "closed IS NULL")]
+            left = [told(alarm, now) for alarm in is_open if alarm.key not in watched.get(alarm.rule, ())]
+            for alarm in left:
+                raise_alarm(connection, alarm, now)
+        return left
 
     def close(self) -> None:
         self._file.close()
@@ -245,26 +248,3 @@ def _check_order(connection: sqlite3.Connection, rule: str, slot: int) -> None:
     if last is not None and slot <= last:
         what = "was decided already" if slot == last else f"comes after {instant(last).isoformat()} was decided"
         raise DataError(f"The slot {instant(slot).isoformat()} of the rule {rule!r} {what}; a slot is decided once.")
-
-
-def _close(connection: sqlite3.Connection, rule: str, keys: set[str], now: int) -> None:
-    is_open = "SELECT number, key FROM alarms WHERE rule = ? AND closed IS NULL"
-    for number, key in connection.execute(is_open, (rule,)).fetchall():
-        if key in keys:
-            connection.execute("UPDATE alarms SET closed = ? WHERE number = ?", (now, number))
-            _stop_repeats(connection, number, now)
-
-
-def _stop_repeats(connection: sqlite3.Connection, alarm: int, now: int) -> None:
-    """Reminders that wait are no longer needed; the first notice is always delivered."""
-    connection.execute(
-        "UPDATE deliveries SET outcome = ?, ended = ? WHERE alarm = ? AND notice > 0 AND outcome IS NULL",
-        (NOT_NEEDED, now, alarm),
-    )
-
-
-def _sent(connection: sqlite3.Connection, alarm: Any) -> tuple[Sent, ...]:
-    found = connection.execute(
-        "SELECT channel, notice, tries, outcome, why FROM deliveries WHERE alarm = ? ORDER BY number", (alarm,)
-    ).fetchall()
-    return tuple(Sent(*each) for each in found)

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from louver.watch.alarms.alarm import Alarm, Notice
 from louver.watch.journal_file import JournalFile
-from louver.watch.journal_records import DELIVERED, GIVEN_UP, Waiting
+from louver.watch.journal_records import DELIVERED, GIVEN_UP, Failing, Waiting
 from louver.watch.journal_states import WITHOUT_ANSWER
 
 _SNOOZED: Final = (
@@ -42,21 +43,20 @@ _TO_REPEAT: Final = (
 )
 
 
+def add(connection: sqlite3.Connection, number: int, notice: int, channel: str, alarm: Alarm, now: int) -> None:
+    """A notice of the alarm with this number, inside a transaction that somebody else began."""
+    lane = json.dumps([alarm.rule, alarm.key])
+    connection.execute(
+        "INSERT INTO deliveries (alarm, notice, channel, lane, made, next) VALUES (?, ?, ?, ?, ?, ?)",
+        (number, notice, channel, lane, now, now),
+    )
+
+
 class Deliveries:
     """What waits, tried and ended, each act in a transaction of its own."""
 
     def __init__(self, file: JournalFile) -> None:
         self._file = file
-
-    def add(
-        self, connection: sqlite3.Connection, number: int, notice: int, channel: str, alarm: Alarm, now: int
-    ) -> None:
-        """A notice of the alarm with this number, inside a transaction that somebody else began."""
-        lane = json.dumps([alarm.rule, alarm.key])
-        connection.execute(
-            "INSERT INTO deliveries (alarm, notice, channel, lane, made, next) VALUES (?, ?, ?, ?, ?, ?)",
-            (number, notice, channel, lane, now, now),
-        )
 
     def due(self, channel: str, now: int, *, snoozes: bool = True, most: int = 100) -> list[Waiting]:
         """Those whose turn it is, the longest due first."""
@@ -68,27 +68,27 @@ class Deliveries:
             for number, record, notice, tries, tried in found
         ]
 
-    def delivered(self, number: int, now: int, remark: str | None = None) -> None:
-        self._end(number, DELIVERED, now, remark)
+    def delivered(self, numbers: Iterable[int], now: int, remark: str | None = None) -> None:
+        self._end(numbers, DELIVERED, now, remark)
 
-    def give_up(self, number: int, now: int, why: str) -> None:
-        self._end(number, GIVEN_UP, now, why)
+    def give_up(self, numbers: Iterable[int], now: int, why: str) -> None:
+        self._end(numbers, GIVEN_UP, now, why)
 
-    def _end(self, number: int, outcome: str, now: int, why: str | None) -> None:
+    def _end(self, numbers: Iterable[int], outcome: str, now: int, why: str | None) -> None:
         with self._file.write() as connection:
-            connection.execute(
+            connection.executemany(
                 "UPDATE deliveries SET outcome = ?, ended = ?, why = ?, tries = tries + 1,"
                 " tried = coalesce(tried, ?) WHERE number = ?",
-                (outcome, now, why, now, number),
+                [(outcome, now, why, now, number) for number in numbers],
             )
 
-    def later(self, number: int, now: int, again: int, why: str) -> None:
-        """It failed and is tried again then."""
+    def later(self, again: Mapping[int, int], now: int, why: str) -> None:
+        """They failed, and each is tried again at its time."""
         with self._file.write() as connection:
-            connection.execute(
+            connection.executemany(
                 "UPDATE deliveries SET tries = tries + 1, tried = coalesce(tried, ?), next = ?, why = ?"
                 " WHERE number = ? AND outcome IS NULL",
-                (now, again, why, number),
+                [(now, then, why, number) for number, then in again.items()],
             )
 
     def repeat(self, channel: str, every: int, now: int, *, snoozes: bool = True) -> int:
@@ -101,8 +101,28 @@ class Deliveries:
             found = connection.execute(_TO_REPEAT, values).fetchall()
             for number, record, notice in found:
                 alarm = Alarm.from_dict(json.loads(record))
-                self.add(connection, number, notice + 1, channel, alarm, now)
+                add(connection, number, notice + 1, channel, alarm, now)
         return len(found)
+
+    def lost(self) -> int:
+        """How many alarms that are over did not reach all of their channels."""
+        sql = (
+            "SELECT count(DISTINCT alarm) FROM deliveries JOIN alarms ON alarms.number = alarm"
+            " WHERE outcome = ? AND closed IS NOT NULL"
+        )
+        with self._file.read() as connection:
+            return int(connection.execute(sql, (GIVEN_UP,)).fetchone()[0])
+
+    def failing(self) -> list[Failing]:
+        """The channels for which notices wait, and why the last try failed."""
+        sql = (
+            "SELECT channel, count(*), coalesce(max(tries), 0), (SELECT why FROM deliveries last"
+            " WHERE last.channel = deliveries.channel AND last.outcome IS NULL AND last.why IS NOT NULL"
+            " ORDER BY next DESC LIMIT 1)"
+            " FROM deliveries WHERE outcome IS NULL GROUP BY channel ORDER BY channel"
+        )
+        with self._file.read() as connection:
+            return [Failing(*each) for each in connection.execute(sql).fetchall()]
 
     def waiting(self) -> dict[str, int]:
         """How many wait for each channel."""

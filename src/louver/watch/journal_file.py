@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import stat
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -12,7 +13,7 @@ from typing import Any, Final
 
 from louver.errors import DataError
 
-VERSION: Final = 1
+VERSION: Final = 2
 APPLICATION: Final = 0x4C4A524E  # "LJRN": tells a journal from other databases
 LONGEST_WAIT: Final = 60.0
 FULL: Final = 2  # how SQLite numbers synchronous=FULL
@@ -48,6 +49,13 @@ TABLES: Final = (
         " PRIMARY KEY (rule, key)) WITHOUT ROWID"
     ),
 )
+# Since version 2: the first of the flagged slots in a row, what the journal is bound to, and who waits to be erased.
+SECOND: Final = (
+    "ALTER TABLE states ADD COLUMN first INTEGER",
+    "UPDATE states SET first = since WHERE streak > 0",
+    "CREATE TABLE bound (name TEXT NOT NULL PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
+    "CREATE TABLE erasures (person INTEGER PRIMARY KEY, asked INTEGER NOT NULL)",
+)
 
 
 class JournalFile:
@@ -68,6 +76,7 @@ class JournalFile:
                 path.touch(mode=0o600)  # SQLite gives the files beside it the same mode
         except OSError as fault:
             raise DataError(f"The journal {path} cannot be made: {fault.strerror}.") from None
+        _check_private(path)
         with _sentences(path):
             connection = sqlite3.connect(
                 f"{path.absolute().as_uri()}?mode=rw",
@@ -91,12 +100,13 @@ class JournalFile:
             self._connection.execute("PRAGMA fullfsync=ON")  # the stronger flush, where the system has one
             self._connection.execute("PRAGMA foreign_keys=ON")
             self._connection.execute("PRAGMA trusted_schema=OFF")
+            self._connection.execute("PRAGMA secure_delete=ON")  # who was erased is not left in free pages
             if mode != "wal" or self._one("PRAGMA synchronous") != FULL:
                 raise DataError(f"The journal {self.path} cannot be made durable there; keep it on a local disk.")
         with self.write() as connection:
             version = self._one("PRAGMA user_version")
             if version == 0 and not self._one("SELECT count(*) FROM sqlite_master"):
-                for statement in TABLES:
+                for statement in (*TABLES, *SECOND):
                     connection.execute(statement)
                 connection.execute(f"PRAGMA application_id={APPLICATION}")
                 connection.execute(f"PRAGMA user_version={VERSION}")
@@ -105,6 +115,10 @@ class JournalFile:
                 raise DataError(f"{self.path} is a database but no journal; name another file.")
             elif version > VERSION:
                 raise DataError(f"The journal {self.path} was written by a newer Louver; install that version.")
+            elif version < VERSION:
+                for statement in SECOND:
+                    connection.execute(statement)
+                connection.execute(f"PRAGMA user_version={VERSION}")
 
     def _one(self, sql: str) -> Any:
         return self._connection.execute(sql).fetchone()[0]
@@ -131,9 +145,22 @@ class JournalFile:
                 _undo(self._connection)
                 raise
 
+    def empty_log(self) -> None:
+        """What was deleted leaves the log of writes too; at the latest when the last process closes the journal."""
+        with self._turn, _sentences(self.path):
+            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+
     def close(self) -> None:
         with self._turn:
             self._connection.close()
+
+
+def _check_private(path: Path) -> None:
+    """Who acknowledged what, and when, is for the owner's eyes; so are the files that SQLite keeps beside it."""
+    for file in (path, *(path.with_name(f"{path.name}{ending}") for ending in ("-wal", "-shm"))):
+        with suppress(FileNotFoundError):
+            if file.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+                raise DataError(f"The journal {file} can be used by others; make it yours alone: chmod 600 {file}.")
 
 
 @contextmanager

@@ -19,6 +19,7 @@ __all__ = [
     "PENDING",
     "STATES",
     "UNDECIDED",
+    "Failing",
     "Raised",
     "Released",
     "Sent",
@@ -34,13 +35,17 @@ NOT_NEEDED: Final = "not needed"
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """Where a key of a rule stands: since when, and for how many slots in a row it was flagged or not."""
+    """Where a key of a rule stands: since when, and for how many slots in a row it was flagged or not.
+
+    `slot` is when that was decided, `first` the first of the flagged slots in a row.
+    """
 
     state: str
     since: int
     streak: int
     clear_streak: int
     slot: int
+    first: int | None = None
 
 
 class Released(NamedTuple):
@@ -86,6 +91,15 @@ class Snooze:
     key: str | None
     until: int
     who: str
+
+
+class Failing(NamedTuple):
+    """A channel for which so many notices wait: how often one was tried at most, and why the last try failed."""
+
+    channel: str
+    notices: int
+    tries: int
+    why: str | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,7 @@ What makes it safe to die at any time:
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from types import TracebackType
@@ -18,27 +17,32 @@ from typing import Self
 
 from louver.errors import AccessError, ParameterError
 from louver.ledger import Ledger
-from louver.sense.events import Event, Tally, instant
+from louver.sense.events import FUTURE, Event, Tally, instant
 from louver.sense.occupancy import Occupancy
+from louver.sense.places import Places
 from louver.sense.pseudonyms import Door
+from louver.sense.readings import Readings
 from louver.sense.retention import Retention
+from louver.sense.rotating import Rotating
 from louver.sense.rows import Slots
 from louver.sense.store import Store
 from louver.source import Table
 from louver.steward import Steward
+from louver.watch.absence import BEGAN, NOT_THERE, Absence, Missed
+from louver.watch.alone import alone
 from louver.watch.answers import WHO
+from louver.watch.changing import opened_door, too_soon
+from louver.watch.clock import wall_clock
 from louver.watch.deciding import Decided, Decider
 from louver.watch.durations import written
+from louver.watch.erasing import Erasing
 from louver.watch.forecast import Forecast, forecast
 from louver.watch.journal import Journal
+from louver.watch.jumps import Jumps
 from louver.watch.questions import Asked
 from louver.watch.rules import WALL, Rule, Rules
+from louver.watch.starting import resume
 from louver.watch.tables import Tables
-
-
-def wall_clock() -> int:
-    """Now, in microseconds UTC since 1970."""
-    return time.time_ns() // 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,64 +81,91 @@ class Pipeline:
     def __init__(
         self,
         ready: Prepared,
-        door: Door,
+        door: Door | Rotating,
         store: Store,
         decider: Decider,
+        erasing: Erasing,
         clock: str,
         now: Callable[[], int],
-        held: ExitStack,
     ) -> None:
         self.forecast = ready.forecast
         self._rules, self._timing = ready.rules, ready.rules.timing
-        self._door, self._store, self._decider, self._held = door, store, decider, held
+        self._door, self._store, self._decider, self._held = door, store, decider, ExitStack()
         self._clock, self._now = clock, now
-        self._occupancy = Occupancy(self._timing, ready.rules.building.access_points, by_clock=clock == WALL)
+        self._places = Places(ready.rules.places)
+        self._occupancy = self._stream()
         self._newest = -1
         self._retention = None if ready.rules.keep is None else Retention(ready.rules.keep)
         self._forgotten = 0
         self._complete_from = 0  # slots before are not asked about
-        self._away: list[tuple[int, int]] = []  # from when to when the feed was not there
+        self.absence = Absence(store, self._timing)
+        self._erasing = erasing
+        self.erase()
         self._restore()
+        self._jumps = Jumps(ready.rules.jump, self._newest)
 
     @classmethod
     def open(cls, rules: Rules, journal: Journal, *, clock: str = WALL, now: Callable[[], int] = wall_clock) -> Self:
-        """Prepares the rules, and goes on where the store and the journal end."""
+        """Prepares the rules, and goes on where the store and the journal end.
+
+        The store and the journal come first: where another watcher has them, nothing is touched.
+        """
         with ExitStack() as stack:
-            ledger = stack.enter_context(Ledger.open(rules.ledger))
-            ready = prepared(rules, ledger, now())
-            door = Door.open(rules.salt)
             store = stack.enter_context(Store.open(rules.store))
+            stack.enter_context(alone(rules.journal))
+            ledger = stack.enter_context(Ledger.open(rules.ledger))
+            ready = prepared(rules, ledger, now() if rules.begin is None else rules.begin)
+            door = opened_door(rules)
             store.bind(door)
+            resume(rules, journal)
             decider = Decider(rules, ready.asked, ready.tables, ledger, journal)
-            return cls(ready, door, store, decider, clock, now, stack.pop_all())
+            made = cls(ready, door, store, decider, Erasing(journal.erasures, store), clock, now)
+            made._held = stack.pop_all()
+            return made
         raise AssertionError  # nothing in the stack swallows what is raised
 
     @property
     def tally(self) -> Tally:
         """What became of the events so far."""
-        return self._occupancy.tally
+        return self._occupancy.tally + Tally({FUTURE: self._jumps.refused})
+
+    @property
+    def next_slot(self) -> int | None:
+        """The first slot that is not final."""
+        return self._occupancy.next_slot
 
     def take(self, events: Sequence[Event]) -> None:
         """Events through the door into the store; they are on disk when it returns."""
-        admitted = self._door.admit(events)
+        admitted = self._erasing.left(self._door.admit(events))
+        if self._clock != WALL:
+            admitted = self._erasing.left(self._jumps.passed(admitted))
         taken = self._occupancy.add(admitted, self._now() if self._clock == WALL else None)
         accepted = admitted[taken]
         if len(accepted):
             self._store.append(accepted)
             self._newest = max(self._newest, int(accepted.time.max()))
 
-    def advance(self, *, by_clock: bool = False) -> list[Decided]:
-        """Decide the slots that became final; by the clock too, where the feed has nothing more from before."""
+    def advance(self, *, by_clock: bool = False, until: int | None = None) -> list[Decided]:
+        """Decide the slots that became final; by the clock too, where the feed has nothing more from before `until`."""
         to = self._now() if by_clock and self._clock == WALL else None
-        return self._decided(self._occupancy.advance(to))
+        return self._decided(self._occupancy.advance(to if to is None or until is None else min(to, until)))
 
-    def finish(self) -> list[Decided]:
-        """The feed has ended: every slot up to now is final, or in a replay up to the newest event."""
+    def finish(self) -> Iterator[list[Decided]]:
+        """The feed has ended: every slot up to now is final, or in a replay up to the newest event; part by part."""
+        self._jumps.finish()
         if self._clock == WALL:
-            return self.advance(by_clock=True)
-        if self._newest < 0:
-            return []
-        return self._decided(self._occupancy.advance(self._newest + self._timing.lateness + 1))
+            yield self.advance(by_clock=True)
+        elif self._newest >= 0:
+            yield self._decided(self._occupancy.advance(self._ended() + self._timing.lateness))
+
+    def _ended(self) -> int:
+        """Up to when a recording that ended tells everything; for readings, that is the end of the last slot."""
+        step = self._timing.slot
+        return self._newest + 1 if self._rules.combining is None else (self._newest // step + 1) * step
+
+    def erase(self) -> None:
+        """Erase those for whom it was asked, here and in the store."""
+        self._erasing.run(self._occupancy)
 
     def no_data(self, reason: str) -> list[Decided]:
         """The feed is not there; told by every rule whose hours hold."""
@@ -142,9 +173,9 @@ class Pipeline:
         at = self._now() if self._clock == WALL else last
         return [] if at is None else self._decider.no_data(at, reason)
 
-    def away(self, begin: int, end: int) -> None:
-        """The feed was not there in this time. What happened then is not known, so it is not asked about."""
-        self._away.append((begin, end))
+    def away(self, begin: int, end: int, why: str = NOT_THERE) -> None:
+        """What happened in this time is not known, so it is not asked about; also after a restart."""
+        self.absence.add(Missed(begin, end, why))
 
     def close(self) -> None:
         self._held.close()
@@ -163,14 +194,17 @@ class Pipeline:
             for each in self._decider.decide(slot, rows, self._too_late(slot))
         ]
         self._store.put(slots)
+        if isinstance(self._door, Rotating):
+            self._door.discard(self._occupancy.watermark)
+        if (following := self._occupancy.next_slot) is not None:
+            self.absence.forget(following)
         self._forget()
         return decided
 
     def _too_late(self, slot: int) -> str:
         """Why an answer is not worth its price any more; empty where it is."""
-        reached = slot - self._timing.validity, slot + self._timing.lateness
-        if any(begin <= reached[1] and reached[0] <= end for begin, end in self._away):
-            return f"The feed was not there when {instant(slot):%H:%M} was heard of, so nothing was asked."
+        if why := self.absence.why(slot) or too_soon(self._rules, slot):
+            return why
         after = self._rules.late_after
         if self._clock != WALL or after is None or self._now() - slot <= after:
             return ""
@@ -179,28 +213,51 @@ class Pipeline:
     def _restore(self) -> None:
         """Occupancy as it was, from stored events: those that can still reach a slot that is not done."""
         begin, step = self._store.next_slot, self._timing.slot
-        events = self._store.events(0 if begin is None else begin - self._timing.validity)
+        events = self._store.events(0 if begin is None else self._timing.needed_from(begin))
         if len(events):
             self._newest = int(events.time.max())
         if begin is None:
             if not len(events) and self._clock != WALL:
                 return
-            # By the clock slots begin now, and not with the first event: that would tell when somebody came. Who was
-            # there before is not known until the validity has passed.
-            since = int(events.time.min()) if len(events) else self._now()
+            since = self._began() if self._clock == WALL else int(events.time.min())
             begin = -(-since // step) * step
-            if self._clock == WALL:
-                self._store.begin(since + self._timing.validity)
         self._complete_from = self._store.complete_from or 0
         self._occupancy.restore(events, begin)
+
+    def _began(self) -> int:
+        """When the watch was first started: slots begin then, whenever somebody comes.
+
+        Who was there before is not known until the validity has passed.
+        """
+        began = self._store.remembered(BEGAN)
+        if began is None:
+            began = self._now()
+            self._store.remember(BEGAN, began)
+        self._store.begin(began + self._timing.validity)
+        return began
+
+    @property
+    def _by_clock(self) -> bool:
+        """Whether no event makes a slot final, or another event late."""
+        return self._clock == WALL
+
+    def _stream(self) -> Occupancy | Readings:
+        if self._rules.combining is not None:
+            return Readings(self._timing, self._places, self._rules.combining, by_clock=self._by_clock)
+        return Occupancy(self._timing, self._places, by_clock=self._by_clock)
+
+    def _today(self) -> int:
+        """The time from which is counted how old something is."""
+        return self._now() if self._clock == WALL else max(self._newest, 0)
 
     def _forget(self) -> None:
         """What is older than the file says goes, at whole hours."""
         if self._retention is None:
             return
-        before = self._retention.before(self._now() if self._clock == WALL else max(self._newest, 0))
+        before = self._retention.before(self._today())
         if (following := self._occupancy.next_slot) is not None:
-            before = min(before, following - self._timing.validity)  # what a slot still needs stays
+            before = min(before, self._timing.needed_from(following))  # what a slot still needs stays
         if before > self._forgotten:
             self._store.expire(before)
+            self._decider.forget(before)
             self._forgotten = before

@@ -20,9 +20,10 @@ from louver.sense.events import instant
 from louver.source import Source, Table
 from louver.source.filters import Compare, Filter, both
 from louver.watch.rules import DAY, SLOT, Rule, Rules
-from louver.watch.tables import NAME
+from louver.watch.tables import VALUE, name_of
 
 DEVICES, PEOPLE, CAPACITY = "devices", "people", "capacity"
+READ = "what sensors read"
 
 
 class Asked:
@@ -33,6 +34,7 @@ class Asked:
 
     def __init__(self, rule: Rule, rules: Rules, table: Table) -> None:
         self.rule = rule
+        self._table, self._reads = name_of(rules), rules.combining is not None
         self.domain = rules.building.domain(rule.level)
         self._by_day, self._zone = rules.unit.fixes(DAY), rules.zone
         self._source = Source(table, domains=self.domain)
@@ -46,7 +48,7 @@ class Asked:
         threshold = self._threshold()
         # Capacities are people; a calibrated building says how many devices they carry.
         is_people = threshold is not None and threshold.column == DEVICES and not threshold.constant
-        self.counted = PEOPLE if is_people else DEVICES
+        self.counted = READ if self._reads else PEOPLE if is_people else DEVICES
         self.thresholds = self._numbers(threshold, None if threshold is None else threshold.column)
         self.limits = self._numbers(threshold, CAPACITY) if is_people else self.thresholds
 
@@ -56,8 +58,9 @@ class Asked:
         if rule.ask is not None:
             return rule.ask
         if rule.having is not None:
-            return f"SELECT {level} FROM {NAME} GROUP BY {level} HAVING {rule.having}"  # noqa: S608 it is parsed
-        return f"SELECT {level}, count(*) FROM {NAME} GROUP BY {level}"  # noqa: S608
+            return f"SELECT {level} FROM {self._table} GROUP BY {level} HAVING {rule.having}"  # noqa: S608 it is parsed
+        number = f"sum({VALUE})" if self._reads else "count(*)"
+        return f"SELECT {level}, {number} FROM {self._table} GROUP BY {level}"  # noqa: S608
 
     def at(self, slot: int) -> Any:
         """The plan for one slot."""
@@ -110,8 +113,10 @@ class Asked:
         level = self.rule.level
         if isinstance(question, Classes) or isinstance(question, Values) != self.rule.is_number:
             raise ParameterError("A rule asks which keys meet a condition; numbers are asked with values = true.")
-        if question.table not in (None, NAME):
-            raise ParameterError(f"The question must be FROM {NAME}, the rows of a slot, not {question.table!r}.")
+        if question.table not in (None, self._table):
+            raise ParameterError(
+                f"The question must be FROM {self._table}, the rows of a slot, not {question.table!r}."
+            )
         if question.keys != (level,):
             raise ParameterError(f"The question must be grouped by {level}, the rule's level.")
         return question

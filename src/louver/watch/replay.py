@@ -1,18 +1,20 @@
 """A rule tried on what was already released: free, because nothing is asked and no row is read.
 
-Flags are replayed with another `pending` or `clear_after`, numbers also with another limit. Slots without an answer
-released nothing, so they are gaps here.
+Flags are replayed with another `pending` or `clear_after`, numbers also with another limit or hysteresis.
+A slot that was decided and released nothing about a key is undecided for it, as it was; one that was not decided is a
+gap.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
 from louver.errors import ParameterError
 from louver.watch.answers import number_outcome
 from louver.watch.journal_records import Released
+from louver.watch.journal_states import UNDECIDED
 from louver.watch.states import BURNING, FLAGGED, NOT_FLAGGED, Standing, advanced
 
 
@@ -42,8 +44,12 @@ def tried(
     clear_after: int = 1,
     limits: Mapping[str, Fraction | None] | None = None,
     within: Fraction | None = None,
+    hysteresis: Fraction = Fraction(0),
+    decided: Collection[int] = frozenset(),
 ) -> Tried:
-    """The alarms that these releases would have raised; `limits` and `within` are for numbers.
+    """The alarms that these releases would have raised; `limits`, `within` and `hysteresis` are for numbers.
+
+    `decided` are the slots that were decided, also without an answer.
 
     >>> from louver.watch.journal_records import Released
     >>> flags = [Released(slot, "hall", flagged) for slot, flagged in enumerate([True, False, True, True, False])]
@@ -56,12 +62,17 @@ def tried(
     slots: set[int] = set()
     for slot, key, value in released:
         slots.add(slot)
+        burned = key in states and states[key].state in BURNING
+        gap = False
+        for between in range(last[key] + step, slot, step) if key in last else ():
+            if between in decided:
+                states[key] = advanced(states[key], UNDECIDED, between, clear_after=clear_after, gap=gap)
+            gap = between not in decided
         old = states.get(key)
-        gap = key in last and slot != last[key] + step
-        outcome = _outcome(value, None if limits is None else limits.get(key), within)
+        outcome = _outcome(value, None if limits is None else limits.get(key), within, hysteresis)
         new = advanced(old, outcome, slot, pending=pending, clear_after=clear_after, gap=gap)
         states[key], last[key] = new, slot
-        burned, burns = old is not None and old.state in BURNING, new.state in BURNING
+        burns = new.state in BURNING
         if burns and not burned:
             fires[key, new.since] = Fire(key, new.since, slot, None)
         elif burned and not burns and old is not None:
@@ -70,11 +81,11 @@ def tried(
     return Tried(len(slots), tuple(sorted(fires.values(), key=lambda fire: (fire.fired, fire.key))))
 
 
-def _outcome(value: object, limit: Fraction | None, within: Fraction | None) -> str:
+def _outcome(value: object, limit: Fraction | None, within: Fraction | None, hysteresis: Fraction) -> str:
     if isinstance(value, bool):
         if limit is not None:
             raise ParameterError("Flags were released, and no numbers; another limit takes a new question.")
         return FLAGGED if value else NOT_FLAGGED
     if not isinstance(value, int | float) or within is None:
         raise ParameterError("What was released is neither flags nor numbers of this rule; was the rule changed?")
-    return number_outcome(value, limit, within)
+    return number_outcome(value, limit, within, hysteresis)

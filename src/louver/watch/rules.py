@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
@@ -13,6 +14,7 @@ from louver.errors import ParameterError
 from louver.privacy import Unit
 from louver.sense.building import Building
 from louver.sense.presence import Rule as Timing
+from louver.sense.readings_rows import Combining
 from louver.source.names import instead_of
 from louver.watch.hours import Hours
 
@@ -28,6 +30,7 @@ WALL, EVENTS = "wall", "events"
 CLOCKS = (WALL, EVENTS)
 TERMINAL = "terminal"
 MOST_SLOTS = 1000
+MOST_HYSTERESIS = 10**12
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +47,8 @@ class Rule:
     """One standing question about every key of a level.
 
     It is a condition (`having`, or a whole `ask`), or the number of each key (`values`, each `within` so much), which
-    is flagged where it may be above the `limit`. `miss_rate` is for `pending` slots together.
+    is flagged where it may be above the `limit`, and clear again `hysteresis` below that. `miss_rate` is for `pending`
+    slots together.
     """
 
     name: str
@@ -61,6 +65,7 @@ class Rule:
     alarms: int | None = None
     pending: int = 1
     clear_after: int = 1
+    hysteresis: Fraction = Fraction(0)
     hours: Hours = field(default_factory=Hours)
     closer: Closer | None = None
     to: tuple[str, ...] = (TERMINAL,)
@@ -86,6 +91,9 @@ class Rule:
             )
         if not self.is_number and self.limit is not None:
             raise ParameterError("limit is for numbers; a condition has its limit in having.")
+        parameters.within("hysteresis", self.hysteresis, 0, MOST_HYSTERESIS)
+        if self.hysteresis and self.limit is None:
+            raise ParameterError("hysteresis is for numbers with a limit; flags are held by clear_after slots.")
 
     @property
     def is_number(self) -> bool:
@@ -105,6 +113,12 @@ class Rules:
     `clock` says by which time slots become final: the wall's, or that of the events as in a replay. A feed that is not
     connected for longer than `no_data_after` is told as no data. By the wall's clock, a slot whose data comes more than
     `late_after` after it is undecided and costs nothing. Rows are forgotten after `keep`.
+    Pseudonyms change every `rotate`. With `combining` the feed
+    brings readings instead of presence, and a slot's rows have a value each.
+
+    A recording is watched from `begin` up to `end` where they are given. Without them, `jump` is how far ahead of all
+    others one event may be. `heartbeat` is a topic on which the sensors say that they are alive: where nothing comes
+    for `no_data_after`, there is no data.
     """
 
     path: Path
@@ -123,6 +137,12 @@ class Rules:
     no_data_after: int = 600_000_000
     late_after: int | None = None
     keep: int | None = None
+    rotate: int | None = None
+    begin: int | None = None
+    end: int | None = None
+    jump: int = 86_400_000_000
+    heartbeat: str | None = None
+    combining: Combining | None = None
     channels: Section | None = None
 
     def __post_init__(self) -> None:
@@ -133,6 +153,21 @@ class Rules:
             raise ParameterError("There is no rule; it needs a table [rule.NAME].")
         if self.clock is not None and self.clock not in CLOCKS:
             raise ParameterError(f"There is no clock {self.clock!r}{instead_of(self.clock, CLOCKS)}.")
+        if self.rotate is not None:
+            self._check_rotation(self.rotate)
+        if (self.begin is None) != (self.end is None):
+            raise ParameterError("A range of a recording has both ends: from and to.")
+        if self.begin is not None and self.end is not None and self.begin >= self.end:
+            raise ParameterError("A range of a recording ends after it begins; to is not part of it.")
+
+    def _check_rotation(self, rotate: int) -> None:
+        if self.unit != Unit(PERSON, SLOT):
+            raise ParameterError(
+                "rotate goes with the unit (person, slot) only: elsewhere one person has several pseudonyms in what is "
+                "protected, and would be paid for as one of them."
+            )
+        if rotate % self.timing.slot or rotate <= self.timing.validity:
+            raise ParameterError("rotate must be a whole number of slots, and longer than the validity of an event.")
 
     @classmethod
     def read(cls, path: str | Path = "rules.toml") -> Rules:
@@ -140,6 +175,11 @@ class Rules:
         from louver.watch.rules_toml import read
 
         return read(Path(path))
+
+    @property
+    def places(self) -> Mapping[str, str]:
+        """The region of each access point; of each sensor, where readings are watched."""
+        return self.building.access_points if self.combining is None else self.building.sensors
 
     @property
     def zone(self) -> ZoneInfo:

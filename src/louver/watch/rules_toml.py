@@ -7,26 +7,44 @@ from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 from louver import parameters
 from louver.privacy import Unit
 from louver.sense.building import Building
 from louver.sense.presence import Rule as Timing
+from louver.sense.readings_rows import MEAN, Combining
 from louver.source.names import instead_of, unit_meant
 from louver.source.toml import Section
 from louver.source.toml_file import parsed
 from louver.watch.durations import duration
 from louver.watch.hours import Hours
+from louver.watch.moments import moment
 from louver.watch.rules import LEVELS, TERMINAL, Closer, Rule, Rules
 
 _OF_A_WATCH = (
-    *("building", "store", "ledger", "salt", "journal", "dataset", "unit", "feed", "format", "client"),
+    *("building", "store", "ledger", "salt", "journal", "dataset", "unit", "feed", "format", "fields", "client"),
     *("slot", "validity", "lateness", "skew", "clock", "no_data_after", "late_after", "keep"),
+    *("from", "to", "jump", "heartbeat", "rotate"),
+    *("rows", "combine", "lower", "upper"),
 )
 _OF_A_RULE = (
     *("level", "having", "ask", "values", "within", "limit", "miss_rate", "slack", "false_alarm_rate"),
-    *("strategy", "objective", "alarms", "pending", "clear_after", "hours", "days", "closer", "to", "todo"),
+    *(
+        "strategy",
+        "objective",
+        "alarms",
+        "pending",
+        "clear_after",
+        "hysteresis",
+        "hours",
+        "days",
+        "closer",
+        "to",
+        "todo",
+    ),
 )
+ROWS = ("presence", "readings")
 _OF_A_CLOSER = ("slack", "miss_rate", "false_alarm_rate")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9 _.-]{0,63}")
 _SERVER = re.compile(r"[a-z]+://")
@@ -61,11 +79,33 @@ def read(path: Path) -> Rules:
                 **{name: _length(given, name) for name in ("validity", "slot", "lateness", "skew") if name in given}
             ),
             feed=given.text("feed"),
-            options={name: given.text(name) for name in ("format", "client") if name in given},
+            options=_options(given),
             clock=given.text("clock"),
+            begin=_moment(given, "from", building),
+            end=_moment(given, "to", building),
+            heartbeat=given.text("heartbeat"),
+            combining=_combining(given),
             channels=channels,
-            **{name: _length(given, name) for name in ("no_data_after", "late_after", "keep") if name in given},
+            **{
+                name: _length(given, name)
+                for name in ("no_data_after", "late_after", "keep", "jump", "rotate")
+                if name in given
+            },
         )
+
+
+def _combining(given: Section) -> Combining | None:
+    """How readings become rows; none where presence is watched."""
+    rows = given.text("rows") or ROWS[0]
+    if rows not in ROWS:
+        raise given.wrong("rows", f"must be one of {' and '.join(ROWS)}{instead_of(rows, ROWS)}")
+    if rows == ROWS[0]:
+        for name in ("combine", "lower", "upper"):
+            if name in given:
+                raise given.wrong(name, 'is for readings; they take rows = "readings"')
+        return None
+    lower, upper = _needed(given, "lower", "0"), _needed(given, "upper", "10")
+    return Combining(given.text("combine") or MEAN, float(lower), float(upper))
 
 
 def _rules(name: str, given: Section, channels: tuple[str, ...]) -> Iterator[Rule]:
@@ -92,6 +132,7 @@ def _rules(name: str, given: Section, channels: tuple[str, ...]) -> Iterator[Rul
             alarms=given.whole("alarms"),
             pending=_whole(given, "pending"),
             clear_after=_whole(given, "clear_after"),
+            hysteresis=_number(given, "hysteresis") or Fraction(0),
             hours=Hours.parse(given.text("hours"), given.raw("days")),
             closer=_closer(given.section("closer")) if "closer" in given else None,
             to=_to(given, channels),
@@ -157,6 +198,19 @@ def _place(path: Path, written: str) -> str | Path:
 def _length(given: Section, name: str) -> int:
     with given.said(name):
         return duration("It", given.raw(name))
+
+
+def _options(given: Section) -> dict[str, str | None]:
+    """What the feed is opened with; readings are (unit, place, time, value) unless other fields are named."""
+    usual = {"fields": "generic"} if given.text("rows") == ROWS[1] else {}
+    return {**usual, **{name: given.text(name) for name in ("format", "fields", "client") if name in given}}
+
+
+def _moment(given: Section, name: str, building: Building) -> int | None:
+    if name not in given:
+        return None
+    with given.said(name):
+        return moment("It", given.raw(name), ZoneInfo(building.timezone))
 
 
 def _needed(given: Section, name: str, example: str) -> Fraction:

@@ -8,15 +8,25 @@ import numpy as np
 
 from louver.errors import DataError
 from louver.sense.events import instant
+from louver.sense.readings_rows import ReadingRows
 from louver.sense.rows import Rows
 from louver.source import Table
 from louver.watch.rules import DAY, LEVELS, PERSON, SLOT, Rules
 
-NAME = "occupancy"
+OCCUPANCY, READINGS = "occupancy", "readings"
+VALUE = "value"
+
+
+def name_of(rules: Rules) -> str:
+    """What questions call the rows of a slot."""
+    return OCCUPANCY if rules.combining is None else READINGS
 
 
 class Tables:
-    """Makes the table of a slot. A person has one row in it, so one unit of a slot moves one count by one."""
+    """Makes the table of a slot. A person has one row in it, so one unit of a slot moves one count by one.
+
+    Rows of readings have a value as well, within its bounds.
+    """
 
     def __init__(self, rules: Rules) -> None:
         try:
@@ -25,6 +35,8 @@ class Tables:
             raise DataError("Watching needs pyarrow; install it with: pip install 'louver[watch]'.") from None
         self._arrow: Any = pyarrow
         self._dataset, self._unit, self._zone = rules.dataset, rules.unit, rules.zone
+        self._combining = rules.combining
+        self.name = name_of(rules)
         building = rules.building
         self._above = {
             region.id: {"region": region.id, **building.above("region", region.id)} for region in building.regions
@@ -42,7 +54,11 @@ class Tables:
         for level in LEVELS:
             names = arrow.array([self._above[region][level] for region in rows.regions], arrow.string())
             columns[level] = arrow.DictionaryArray.from_arrays(rows.region, names).cast(arrow.string())
-        return Table(arrow.table(columns), dataset=self._dataset, unit=self._unit, name=NAME)
+        values = None
+        if self._combining is not None:
+            columns[VALUE] = rows.value if isinstance(rows, ReadingRows) else np.empty(0, dtype=np.float64)
+            values = {VALUE: (self._combining.lower, self._combining.upper)}
+        return Table(arrow.table(columns), dataset=self._dataset, unit=self._unit, values=values, name=self.name)
 
     def empty(self) -> Table:
         """The table without rows, to check questions against."""

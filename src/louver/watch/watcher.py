@@ -1,8 +1,8 @@
 """One asyncio process: a feed's batches go through the pipeline in a thread of its own, and alarms go out meanwhile.
 
-A batch is acknowledged when its events are stored. Slots become final by the events' own times; by the wall clock as
-well, where that is chosen, the feed is connected and has nothing more from before: nobody there means no events, and
-that must be decided too.
+A batch is acknowledged when its events are stored. In a replay slots become final by the events' own times, or all at
+the end where the rules name a range. Live they become final by the wall clock, while the feed is there and has nothing
+more from before: nobody there means no events, and that must be decided too.
 """
 
 from __future__ import annotations
@@ -16,18 +16,22 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, TypeVar
 
-from louver.errors import LouverError
+from louver.errors import DataError, LouverError, ParameterError
 from louver.sense.events import Tally
 from louver.sense.feeds.batch import Batch, Feed
+from louver.watch.attendance import Attendance, session
+from louver.watch.clock import LONGEST_BACK, Clock
 from louver.watch.deciding import Decided
-from louver.watch.durations import written
 from louver.watch.forecast import Forecast
 from louver.watch.journal import Journal
-from louver.watch.pipeline import Pipeline, wall_clock
+from louver.watch.moments import shown
+from louver.watch.pipeline import Pipeline
+from louver.watch.ranged import RangedPipeline
 from louver.watch.rules import WALL, Rules
 
 TICK = 1.0  # seconds without a batch after which a feed has nothing more from before
 CATCHING_UP = 60.0  # seconds after which a connected feed that never rests is believed to have caught up
+NOTED = 10.0  # seconds between two notes in the store that the feed is there
 
 Made = TypeVar("Made")
 
@@ -53,7 +57,8 @@ class Watched:
 class Watcher:
     """Watches a feed by rules, until it ends or is stopped.
 
-    `told` hears what was decided. `clock` is "wall" or "events"; `now` is the wall's, for tests.
+    `told` hears what was decided. `clock` is "wall" or "events"; `now` is the wall's time, for tests: a `Clock`, or a
+    function that is believed whatever it says.
     """
 
     def __init__(
@@ -65,18 +70,20 @@ class Watcher:
         clock: str | None = None,
         told: Callable[[list[Decided]], None] = lambda _: None,
         started: Callable[[Forecast], None] = lambda _: None,
-        now: Callable[[], int] = wall_clock,
+        now: Clock | Callable[[], int] | None = None,
         tick: float = TICK,
     ) -> None:
         self._rules, self._feed, self._journal = rules, feed, journal
         self._clock = clock or rules.clock or WALL
-        self._told, self._started, self._now, self._tick = told, started, now, tick
+        self._check()
+        self._told, self._started, self._tick = told, started, tick
+        self._time = now if isinstance(now, Clock) else Clock() if now is None else Clock(now, steady=None)
         self._stopped = asyncio.Event()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="louver watch")
         self._pipeline: Pipeline | None = None
-        self._was_connected, self._connected_since = True, time.monotonic()  # or else since when it is not
+        self._attendance = self._attending()
+        self._noted = -NOTED
         self._silent = False
-        self._last_there = now()
         self.watched = Watched()
 
     def stop(self) -> None:
@@ -86,9 +93,11 @@ class Watcher:
     async def run(self) -> Watched:
         """Until the feed ends; what was stored and not decided before is decided first."""
         try:
+            kind = Pipeline if self._rules.begin is None else RangedPipeline
             self._pipeline = await self._apart(
-                lambda: Pipeline.open(self._rules, self._journal, clock=self._clock, now=self._now)
+                lambda: kind.open(self._rules, self._journal, clock=self._clock, now=self._time.now)
             )
+            self._attendance = self._attending(self._pipeline)
             self._started(self._pipeline.forecast)
             await self._watch(self._pipeline)
         finally:
@@ -110,14 +119,16 @@ class Watcher:
                     next_batch = asyncio.ensure_future(_next(batches))
                 both: set[asyncio.Future[Any]] = {next_batch, stopped}
                 await asyncio.wait(both, timeout=self._tick, return_when=asyncio.FIRST_COMPLETED)
+                await self._apart(pipeline.erase)
                 if not next_batch.done():
                     await self._idle(pipeline)
                     continue
                 batch, next_batch = await self._received(pipeline, next_batch), None
                 if batch is None:
-                    self._say(await self._apart(pipeline.finish))
+                    await self._finish(pipeline)
                     return
                 await self._take(pipeline, batch)
+            await self._note(pipeline, at_once=True)
         finally:
             for waiting in (stopped, next_batch):
                 if waiting is not None:
@@ -134,34 +145,85 @@ class Watcher:
             raise
 
     async def _take(self, pipeline: Pipeline, batch: Batch) -> None:
+        await self._look(pipeline)
         self.watched.tally += batch.faults
         await self._apart(lambda: pipeline.take(batch.events))
         await batch.done()
-        caught_up = self._is_connected() and time.monotonic() - self._connected_since > CATCHING_UP
-        self._say(await self._apart(lambda: pipeline.advance(by_clock=caught_up)))
+        await self._advance(pipeline, by_clock=self._attendance.rested(CATCHING_UP))
 
     async def _idle(self, pipeline: Pipeline) -> None:
-        """Nothing came for a while: time goes on where the feed is connected; where it is not, that is told."""
-        if self._is_connected():
-            self._silent = False
-            self._say(await self._apart(lambda: pipeline.advance(by_clock=True)))
-            return
-        gone = round((time.monotonic() - self._connected_since) * 1e6)
-        if gone > self._rules.no_data_after and not self._silent:
-            self._silent = True
-            reason = f"The feed is not connected for more than {written(self._rules.no_data_after)}."
-            self._say(await self._apart(lambda: pipeline.no_data(reason)))
+        """Nothing came for a while: time goes on where the feed is there and had that while to tell."""
+        await self._look(pipeline)
+        if self._attendance.rested(self._tick):
+            await self._advance(pipeline, by_clock=True)
 
-    def _is_connected(self) -> bool:
-        """Whether the feed is there: its connection, and never how many events came."""
-        connected = bool(getattr(self._feed, "connected", True))
-        if connected != self._was_connected:
-            self._was_connected, self._connected_since = connected, time.monotonic()
-            if connected and self._pipeline is not None:
-                self._pipeline.away(self._last_there, self._now())
-        if connected:
-            self._last_there = self._now()
-        return connected
+    async def _advance(self, pipeline: Pipeline, *, by_clock: bool) -> None:
+        until = self._attendance.known_until()
+        self._say(await self._apart(lambda: pipeline.advance(by_clock=by_clock, until=until)))
+
+    async def _finish(self, pipeline: Pipeline) -> None:
+        """The feed has ended; what is left is decided part by part, until it is stopped."""
+        await self._look(pipeline)
+        parts = pipeline.finish()
+        while not self._stopped.is_set() and (part := await self._apart(lambda: next(parts, None))) is not None:
+            self._say(part)
+        await self._note(pipeline, at_once=True)
+
+    async def _look(self, pipeline: Pipeline) -> None:
+        """Before anything is taken or decided: whether the clock was set, and whether the feed is there."""
+        if self._clock == WALL and (step := self._time.step()) is not None:
+            self._attendance.hold()  # what happened while the machine slept may still come
+            await self._apart(lambda: pipeline.away(*step.span, str(step)))
+        missed = self._attendance.look()
+        if self._clock == WALL and missed is not None:
+            await self._apart(lambda: pipeline.away(*missed))
+        await self._note(pipeline)
+        reason = self._attendance.silence() or await self._set_back(pipeline)
+        if reason and not self._silent:
+            self._say(await self._apart(lambda: pipeline.no_data(reason)))
+        self._silent = bool(reason)
+
+    async def _set_back(self, pipeline: Pipeline) -> str:
+        """Why nothing is decided for a while, where the clock is behind what is decided; far behind, the watch ends."""
+        now, following, slot = self._time.now(), pipeline.next_slot, self._rules.timing.slot
+        if self._clock != WALL or following is None or now >= following - slot:
+            return ""
+        reason = (
+            f"The clock says {shown(now)}, and slots up to {shown(following - slot)} are decided already, "
+            "so it was set back."
+        )
+        if now >= following - slot - LONGEST_BACK:
+            return reason
+        self._say(await self._apart(lambda: pipeline.no_data(reason)))
+        raise DataError(f"{reason} Set it right and start the watch again, or take another store and journal.")
+
+    async def _note(self, pipeline: Pipeline, *, at_once: bool = False) -> None:
+        """Keep until when the feed was there, now and then: after a restart the time since is missing."""
+        until, session = self._attendance.there_until, self._attendance.link.session
+        if self._clock != WALL or until is None or not self._attendance.link.connected:
+            return
+        if at_once or time.monotonic() - self._noted >= NOTED:
+            self._noted = time.monotonic()
+            await self._apart(lambda: pipeline.absence.saw(until, session))
+
+    def _attending(self, pipeline: Pipeline | None = None) -> Attendance:
+        absence = None if pipeline is None or self._clock != WALL else pipeline.absence
+        return Attendance(
+            self._feed,
+            self._time.now,
+            patience=self._rules.no_data_after,
+            heartbeats=self._rules.heartbeat is not None,
+            there_until=None if absence is None else absence.there_until(),
+            known=absence is not None and absence.knows(session(self._feed)),
+        )
+
+    def _check(self) -> None:
+        """What the rules ask of the feed and the clock."""
+        wanted = self._rules.heartbeat
+        if wanted is not None and getattr(self._feed, "heartbeat", None) != wanted:
+            raise ParameterError(f"Only a broker has heartbeats; this feed does not listen to {wanted!r}.")
+        if self._rules.begin is not None and self._clock == WALL:
+            raise ParameterError("A range is for recordings, whose slots do not end by the wall's clock.")
 
     def _say(self, decided: list[Decided]) -> None:
         self.watched.add(decided)

@@ -8,6 +8,8 @@ from contextlib import suppress
 from typing import TextIO
 
 from louver.sense.feeds.batch import Feed
+from louver.sense.formats.fields import PRESENCE, READING
+from louver.sense.formats.names import check_gives
 from louver.watch.alarms.settings import channels
 from louver.watch.deciding import Decided
 from louver.watch.forecast import Forecast
@@ -33,9 +35,11 @@ async def watch(
 
     `stopping` is given the function that stops the watch, for signals. Alarms for the terminal go to `stream`.
     """
+    check_gives(feed, PRESENCE if rules.combining is None else READING)
     places = channels(rules.channels, stream=stream)
     with Journal.open(rules.journal) as journal:
         outbox = Outbox(journal, places)
+        sending: asyncio.Task[None] | None = None
 
         def hear(decided: list[Decided]) -> None:
             told(decided)
@@ -43,16 +47,22 @@ async def watch(
             if once:
                 watcher.stop()
 
-        watcher = Watcher(rules, feed, journal, clock=clock, told=hear, started=started)
+        def begin(forecast: Forecast) -> None:
+            """Only now is it sure that no other watcher has the store and the journal, and sends these alarms."""
+            nonlocal sending
+            sending = asyncio.create_task(outbox.run())
+            started(forecast)
+
+        watcher = Watcher(rules, feed, journal, clock=clock, told=hear, started=begin)
         stopping(watcher.stop)
-        sending = asyncio.create_task(outbox.run())
         if seconds is not None:
             asyncio.get_running_loop().call_later(seconds, watcher.stop)
         try:
             return await watcher.run()
         finally:
-            sending.cancel()
-            with suppress(asyncio.CancelledError):
-                await sending
-            await outbox.flush()
+            if sending is not None:
+                sending.cancel()
+                with suppress(asyncio.CancelledError):
+                    await sending
+                await outbox.flush()
             await outbox.close()

@@ -529,3 +529,104 @@ def test_what_is_published_can_be_read_again() -> None:
     assert [Compact()(message)[0] for message in as_lines(events)] == events
     assert not any(isinstance(each, Rejected) for each in Compact()(as_packed(events[:3])[0]))
     assert Batch([]).events == []
+
+
+def test_a_session_that_the_broker_kept_lost_nothing_and_another_one_did(mosquitto: Mosquitto, topic: str) -> None:
+    async def run() -> list[int]:
+        address, losses = mosquitto.address(topic), []
+        for name in (topic, topic, f"{topic}-other"):
+            async with listening(address, name) as feed:
+                losses.append(feed.link.losses)
+        return losses
+
+    assert asyncio.run(run()) == [1, 0, 1]
+
+
+def test_a_session_that_another_deleted_while_the_feed_was_away_is_a_loss(mosquitto: Mosquitto, topic: str) -> None:
+    async def run() -> int:
+        address = mosquitto.address(topic)
+        async with listening(address, topic):
+            pass
+        # A clean start under the same name: the broker forgets what it kept.
+        await (await Connection.open(Broker.at(address), f"client-{topic}", session=0)).close()
+        async with listening(address, topic) as feed:
+            return feed.link.losses
+
+    assert asyncio.run(run()) == 1
+
+
+def test_a_broker_that_forgot_the_session_is_a_loss_and_one_that_kept_it_is_none(topic: str) -> None:
+    broker = Mosquitto()
+
+    async def run() -> None:
+        async with listening(broker.address(topic), topic) as feed:
+            assert feed.link[:3] == (True, 1, 1)
+            broker.saved()
+            broker.kill()
+            await until(lambda: not feed.link.connected)
+            broker.start()
+            await within(feed.ready())
+            assert feed.link[:3] == (True, 2, 1)
+            broker.kill()
+            (broker.folder / "mosquitto.db").unlink()
+            await until(lambda: not feed.link.connected)
+            broker.start()
+            await within(feed.ready())
+            assert feed.link[:3] == (True, 3, 2)
+
+    try:
+        asyncio.run(run())
+    finally:
+        broker.remove()
+
+
+def test_a_feed_whose_messages_come_without_qos_is_kept_nothing_for(mosquitto: Mosquitto, topic: str) -> None:
+    async def run() -> None:
+        address = mosquitto.address(topic)
+        async with listening(address, topic) as feed:
+            assert feed.link.session
+            sender = await Connection.open(Broker.at(address), "")
+            sender._mqtt.publish(topic, as_lines(some(1))[0], qos=0)
+            await taken(feed, 1)
+            await sender.close()
+            assert feed.link.session == ""
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("below", ["status", "+/status"])
+def test_heartbeats_are_counted_and_are_no_events(mosquitto: Mosquitto, topic: str, below: str) -> None:
+    async def run() -> tuple[int, list[Event], int]:
+        heartbeat = f"{topic}/{below}"
+        async with (
+            listening(mosquitto.address(f"{topic}/#"), topic, heartbeat=heartbeat) as feed,
+            Publisher(mosquitto.address(heartbeat.replace("+", "ap-3"))) as controller,
+            Publisher(mosquitto.address(f"{topic}/a")) as sensor,
+        ):
+            await controller.send([b"", b"anything", b"offline"])
+            await sensor.send(as_lines(some(3)))
+            faults = Tally()
+            return len(found := await taken(feed, 3, faults=faults)), found, feed.link.heartbeats + 100 * faults.total
+
+    count, found, heartbeats = asyncio.run(run())
+    assert (count, found) == (3, some(3))
+    assert heartbeats in (2, 4)  # a broker may deliver once for each of two topics that overlap
+
+
+def test_heartbeats_that_came_while_the_feed_was_away_do_not_come_later(mosquitto: Mosquitto, topic: str) -> None:
+    async def run() -> int:
+        address, heartbeat = mosquitto.address(topic), f"{topic}-status"
+        async with listening(address, topic, heartbeat=heartbeat):
+            pass
+        async with Publisher(mosquitto.address(heartbeat)) as controller:
+            await controller.send([b"alive"] * 5)
+        async with listening(address, topic, heartbeat=heartbeat) as feed:
+            assert await nothing_more(feed)
+            return feed.link.heartbeats
+
+    assert asyncio.run(run()) == 0
+
+
+def test_a_heartbeat_that_is_no_topic_is_refused() -> None:
+    with pytest.raises(ParameterError, match="A topic has levels"):
+        MQTT("mqtt://127.0.0.1/a", heartbeat="a/#/b")

@@ -13,7 +13,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from louver.sense.events import FAULTS, Event, Rejected
-from louver.sense.formats import CSV, GENERIC, METERS, NDJSON, TAPS, Cells, Compact, Format, Radius, Syslog, crowd, pack
+from louver.sense.formats import (
+    CSV,
+    GENERIC,
+    METERS,
+    NDJSON,
+    SENSORS,
+    TAPS,
+    Cells,
+    Compact,
+    Format,
+    Radius,
+    Syslog,
+    crowd,
+    pack,
+)
 from tests.sense.formats.malformed import GOOD, KINDS, malformed
 
 NOW = 1_772_442_000_000_000
@@ -22,6 +36,7 @@ EVERY: list[Format] = [
     NDJSON(),
     NDJSON(GENERIC),
     NDJSON(METERS),
+    NDJSON(SENSORS),
     NDJSON(TAPS),
     NDJSON(crowd(CELLS)),
     CSV(),

@@ -159,7 +159,10 @@ def test_positions_become_cells() -> None:
     cells = Cells(west=16.2, south=48.1, east=16.6, north=48.4, columns=4, rows=3)
     read = NDJSON(crowd(cells))
     message = {"unit": "u", "lon": 16.25, "lat": 48.25, "time": "2026-03-02T09:00:00Z", "value": 3}
-    assert read(json.dumps(message)) == [Event("u", "r1c0", NINE, 3.0)]
+    assert read(json.dumps(message)) == [Event("u", "r1c0", NINE, 3.0, (16.25, 48.25))]
+    assert "16.25" not in repr(read(json.dumps(message)))
+    assert len(cells.centres()) == 12
+    assert [cells.place(x, y) for x, y in cells.centres()] == cells.names()
     assert read(json.dumps(message | {"lon": 16.6})) == [Rejected("unknown place")]
     assert read(json.dumps(message | {"lat": 480})) == [Rejected("unknown place")]
     assert read(json.dumps(message | {"lat": None})) == [Rejected("no place")]

@@ -14,15 +14,17 @@ if TYPE_CHECKING:
     from louver.sense.feeds.batch import Batch, Feed
     from louver.sense.feeds.broker import Broker
     from louver.sense.feeds.files import Replay
+    from louver.sense.feeds.link import Link
     from louver.sense.feeds.mqtt import MQTT
     from louver.sense.feeds.opening import open_feed
     from louver.sense.feeds.publishing import Publisher, publish
 
-__all__ = ["MQTT", "Batch", "Broker", "Feed", "Publisher", "Replay", "open_feed", "publish"]
+__all__ = ["MQTT", "Batch", "Broker", "Feed", "Link", "Publisher", "Replay", "open_feed", "publish"]
 _HOMES = {
     "Batch": "batch",
     "Broker": "broker",
     "Feed": "batch",
+    "Link": "link",
     "MQTT": "mqtt",
     "Publisher": "publishing",
     "Replay": "files",

@@ -73,7 +73,7 @@ class Broker:
         return cls(
             host.strip("[]"),
             number,
-            _checked_topic(unquote(topic)),
+            checked_topic(unquote(topic)),
             tls,
             unquote(person) if person else given.get(f"{PREFIX}USER"),
             _password(given),
@@ -115,7 +115,8 @@ class _Socket(ssl.SSLSocket):
             raise
 
 
-def _checked_topic(topic: str) -> str:
+def checked_topic(topic: str) -> str:
+    """The same topic, if it is one that can be subscribed to."""
     levels = topic.split("/")
     wild = any("+" in level and level != "+" for level in levels) or any("#" in level for level in levels[:-1])
     if not topic or wild or ("#" in levels[-1] and levels[-1] != "#") or "\0" in topic or len(topic.encode()) > 65535:

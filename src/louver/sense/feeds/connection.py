@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from paho.mqtt.client import Client, ConnectFlags, DisconnectFlags, MQTTMessage, MQTTv5
@@ -22,7 +22,7 @@ from louver.errors import AccessError, DataError
 from louver.sense.feeds.broker import Broker
 from louver.sense.formats.limits import LARGEST_MESSAGE
 
-KEEP_ALIVE: Final = 30
+KEEP_ALIVE: Final = 15  # a connection that died is noticed within twice this, well within the usual lateness
 ANSWER: Final = 10.0  # seconds that a broker may take for its answer
 LARGEST_PACKET: Final = 4 * LARGEST_MESSAGE  # what is larger the broker keeps to itself
 BURST: Final = 200  # packets that are read before others get their turn
@@ -54,6 +54,7 @@ class Connection:
         self._granted: asyncio.Future[None] = self._loop.create_future()
         self.ended: asyncio.Future[AccessError | None] = self._loop.create_future()
         self.window = 20
+        self.resumed = False  # whether the broker had kept the session
 
     @classmethod
     async def open(
@@ -112,10 +113,17 @@ class Connection:
             raise
         return self
 
-    async def subscribe(self, topic: str) -> None:
-        """Everything on the topic from now on; one's own messages and retained ones, which are old, are left out."""
-        options = SubscribeOptions(qos=1, noLocal=True, retainHandling=SubscribeOptions.RETAIN_DO_NOT_SEND)
-        self._mqtt.subscribe(topic, options=options)
+    async def subscribe(self, topics: Mapping[str, int]) -> None:
+        """Everything on these topics from now on, each with its QoS at most.
+
+        One's own messages and retained ones, which are old, are left out.
+        """
+        self._mqtt.subscribe(
+            [
+                (topic, SubscribeOptions(qos, noLocal=True, retainHandling=SubscribeOptions.RETAIN_DO_NOT_SEND))
+                for topic, qos in topics.items()
+            ]
+        )
         try:
             await asyncio.wait_for(self._granted, ANSWER)
         except TimeoutError:
@@ -216,7 +224,7 @@ class Connection:
         self._sent.clear()
 
     def _on_connect(
-        self, _client: Client, _data: Any, _flags: ConnectFlags, reason: ReasonCode, properties: Properties | None
+        self, _client: Client, _data: Any, flags: ConnectFlags, reason: ReasonCode, properties: Properties | None
     ) -> None:
         if reason.is_failure:
             if reason.value in _REFUSALS:
@@ -230,6 +238,7 @@ class Connection:
                 self._end(None)
             return
         if not self._accepted.done():
+            self.resumed = flags.session_present
             self._accepted.set_result(getattr(properties, "ReceiveMaximum", 65535))
 
     def _on_disconnect(

@@ -91,6 +91,16 @@ class Replay:
                 await self._pace.rest()
             yield Batch(waiting)
 
+    @property
+    def format(self) -> Format | None:
+        """How its records are written; none for a Parquet file."""
+        return self._format
+
+    @property
+    def gives(self) -> str:
+        """What its records tell: presence, readings or trips."""
+        return (self._fields if self._format is None else self._format).gives
+
     async def close(self) -> None:
         if self._background is not None:
             self._background.stop()

@@ -10,19 +10,20 @@ from contextlib import suppress
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
+from paho.mqtt.client import MQTTMessage, topic_matches_sub
+
 from louver.errors import AccessError, LouverError, ParameterError
 from louver.parameters import integer
 from louver.sense.events import Event, Rejected
 from louver.sense.feeds.backoff import Backoff
 from louver.sense.feeds.batch import Batch
-from louver.sense.feeds.broker import Broker
+from louver.sense.feeds.broker import Broker, checked_topic
 from louver.sense.feeds.connection import Connection, LostError
+from louver.sense.feeds.link import Link
 from louver.sense.formats.names import Format, named
 
 if TYPE_CHECKING:
     from types import TracebackType
-
-    from paho.mqtt.client import MQTTMessage
 
 ONLINE, OFFLINE = b"online", b"offline"
 LARGEST_BATCH: Final = 8 << 20  # bytes of messages in one batch
@@ -39,6 +40,9 @@ class MQTT:
 
     `client` names the session: keep it over restarts, and give each watcher its own. The topic
     `louver/status/<client>` says `online` or `offline`; the broker itself says the latter when the feed dies.
+
+    Messages on the topic `heartbeat` are signs of life of the sensors, whatever they say, and no events. They come from
+    machines: a controller, a bridge, never from a person.
     """
 
     def __init__(
@@ -51,6 +55,7 @@ class MQTT:
         size: int = 1000,
         linger: float = 0.02,
         session: timedelta = timedelta(days=1),
+        heartbeat: str | None = None,
         patience: float = 30.0,
         backoff: Backoff | None = None,
         now: Callable[[], int] = lambda: time.time_ns() // 1000,
@@ -66,6 +71,9 @@ class MQTT:
         self._linger, self._patience, self._now = linger, patience, now
         self._backoff = backoff or Backoff()
         self._status = f"louver/status/{client}"
+        self.heartbeat = None if heartbeat is None else checked_topic(heartbeat)
+        self._connections = self._losses = self._heartbeats = 0
+        self._all_kept = True
         self._waiting: deque[tuple[MQTTMessage, Connection | None]] = deque()
         self._wake = asyncio.Event()
         self._connection: Connection | None = None
@@ -89,9 +97,20 @@ class MQTT:
         return self._batch()
 
     @property
+    def gives(self) -> str:
+        """What its messages tell: presence, readings or trips."""
+        return self._format.gives
+
+    @property
     def connected(self) -> bool:
         """Whether the broker is there now. While it is not, nothing is known of what happens."""
         return self._connection is not None
+
+    @property
+    def link(self) -> Link:
+        """The connection as it stands, and what happened to it so far."""
+        name = f"{self._broker.address} {self._client}" if self._all_kept else ""
+        return Link(self.connected, self._connections, self._losses, name, self._heartbeats)
 
     async def ready(self) -> None:
         """Returns when it is connected and subscribed: what is published from now on will come."""
@@ -142,6 +161,7 @@ class MQTT:
         while not self._closed:
             try:
                 self._connection = connection = await self._connected()
+                self._connections += 1
                 self._wake.set()
                 ever, began = True, time.monotonic()
                 failure = await asyncio.shield(connection.ended)
@@ -169,8 +189,11 @@ class MQTT:
             session=self._session,
             will=(self._status, OFFLINE) if self._may_tell else None,
         )
+        # Counted at once: should this one fail, the next finds the session that it began.
+        self._losses += not (connection.resumed and self._all_kept)
         try:
-            await connection.subscribe(self._broker.topic)
+            # Heartbeats are not kept for later: they say that somebody is there now.
+            await connection.subscribe({self._broker.topic: 1} | ({self.heartbeat: 0} if self.heartbeat else {}))
             if self._may_tell:
                 await self._tell(connection)
         except BaseException:
@@ -186,6 +209,13 @@ class MQTT:
             self._may_tell = False
 
     def _heard(self, connection: Connection, message: MQTTMessage) -> None:
+        if self.heartbeat is not None and topic_matches_sub(self.heartbeat, message.topic):
+            self._heartbeats += message.payload.lower() != OFFLINE  # a last will is no sign of life
+            if message.qos:
+                connection.acknowledge([message.mid])
+            return
+        if not message.qos:
+            self._all_kept = False  # what is sent with QoS 0 while the feed is away is lost
         self._waiting.append((message, connection if message.qos else None))
         self._wake.set()
         if len(self._waiting) >= 2 * self._inflight:

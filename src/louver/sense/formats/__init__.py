@@ -13,8 +13,8 @@ from louver.lazy import lazily
 if TYPE_CHECKING:
     from louver.sense.formats.compact import Compact, pack
     from louver.sense.formats.delimited import CSV
-    from louver.sense.formats.fields import GENERIC, METERS, TAPS, WIFI, Cells, Fields, crowd
-    from louver.sense.formats.names import Format, named
+    from louver.sense.formats.fields import GENERIC, METERS, SENSORS, TAPS, WIFI, Cells, Fields, crowd
+    from louver.sense.formats.names import Format, check_gives, named, named_fields
     from louver.sense.formats.ndjson import NDJSON
     from louver.sense.formats.radius import Radius
     from louver.sense.formats.trips import Trip, Trips
@@ -25,6 +25,7 @@ __all__ = [
     "GENERIC",
     "METERS",
     "NDJSON",
+    "SENSORS",
     "TAPS",
     "WIFI",
     "Cells",
@@ -35,8 +36,10 @@ __all__ = [
     "Syslog",
     "Trip",
     "Trips",
+    "check_gives",
     "crowd",
     "named",
+    "named_fields",
     "pack",
 ]
 _HOMES = {
@@ -48,9 +51,11 @@ _HOMES = {
     "Syslog": "wifi_syslog",
     "Trip": "trips",
     "Trips": "trips",
+    "check_gives": "names",
     "named": "names",
+    "named_fields": "names",
     "pack": "compact",
-} | dict.fromkeys(("GENERIC", "METERS", "TAPS", "WIFI", "Cells", "Fields", "crowd"), "fields")
+} | dict.fromkeys(("GENERIC", "METERS", "SENSORS", "TAPS", "WIFI", "Cells", "Fields", "crowd"), "fields")
 __getattr__ = lazily("louver.sense.formats", _HOMES)
 
 

@@ -25,6 +25,7 @@ from typing import ClassVar, Final
 from louver.errors import ParameterError
 from louver.sense.events import Event, Rejected
 from louver.sense.formats.delimited import MISSING_FIELD
+from louver.sense.formats.fields import PRESENCE
 from louver.sense.formats.limits import (
     EMPTY,
     LARGEST_MESSAGE,
@@ -58,6 +59,7 @@ class Compact:
 
     clock: Clock = "s"
     separator: str = ","
+    gives: str = PRESENCE  # values may stand there and not be what is wanted
     ending: ClassVar[bytes] = b"\n"
 
     def __post_init__(self) -> None:

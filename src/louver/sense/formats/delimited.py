@@ -46,6 +46,11 @@ class CSV:
             raise ParameterError("The first line does not name columns.")
         return replace(self, columns=tuple(cell.strip() for cell in cells))
 
+    @property
+    def gives(self) -> str:
+        """What the fields tell."""
+        return self.fields.gives
+
     def __call__(self, message: bytes | str, received: int | None = None) -> list[Event | Rejected]:  # noqa: ARG002
         text = decoded(message)
         if isinstance(text, Rejected):

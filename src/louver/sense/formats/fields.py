@@ -1,6 +1,6 @@
 """Which fields of a record say who, where, when and how much.
 
-The same for JSON, CSV and compact payloads. `WIFI`, `TAPS`, `METERS`, `CROWD` and `GENERIC` are the usual ones; give
+The same for JSON, CSV and compact payloads. `WIFI`, `TAPS`, `METERS`, `SENSORS` and `GENERIC` are the usual ones; give
 your own names with `Fields(device="client.mac", place="ap", clock="ms")`.
 """
 
@@ -17,6 +17,7 @@ from louver.sense.formats.limits import (
     NO_DEVICE,
     NO_PLACE,
     NO_VALUE,
+    UNKNOWN_MESSAGE,
     WRONG_TYPE,
     name,
     number,
@@ -24,6 +25,8 @@ from louver.sense.formats.limits import (
 from louver.sense.formats.times import Clock, checked_clock, instant
 
 UNKNOWN_PLACE: Final = Rejected("unknown place")
+# What a record tells: that somebody is somewhere, what was measured, or that somebody gets on or off.
+PRESENCE, READING, TRIP = "presence", "reading", "trip"
 
 
 @dataclass(frozen=True)
@@ -31,7 +34,7 @@ class Cells:
     """Places from positions: a grid of equal cells from west to east and from south to north.
 
     A cell's name is its row and column, counted from 0 in the south-west: `"r2c7"`. What lies outside is an unknown
-    place. Positions are degrees or metres; the grid is public, the positions are not kept.
+    place. Positions are degrees or metres; the grid is public, the positions are not.
     """
 
     west: float
@@ -58,6 +61,15 @@ class Cells:
         """Every cell: the public list to ask about."""
         return [f"r{row}c{column}" for row in range(self.rows) for column in range(self.columns)]
 
+    def centres(self) -> list[tuple[float, float]]:
+        """The middle of every cell, in the order of the names."""
+        wide, high = (self.east - self.west) / self.columns, (self.north - self.south) / self.rows
+        return [
+            (self.west + (column + 0.5) * wide, self.south + (row + 0.5) * high)
+            for row in range(self.rows)
+            for column in range(self.columns)
+        ]
+
 
 @dataclass(frozen=True)
 class Fields:
@@ -65,6 +77,7 @@ class Fields:
 
     `place` is one field, or with `cells` the two fields of a position: x and y, or longitude and latitude. `clock` says
     how times are written. With `value`, a record without that number is rejected; `words` gives texts their numbers.
+    With `only=("kind", "power")` records of another kind are left out, as messages about something else.
     """
 
     device: str = "device"
@@ -74,6 +87,7 @@ class Fields:
     clock: Clock = "iso"
     cells: Cells | None = None
     words: Mapping[str, float] | None = field(default=None, hash=False)
+    only: tuple[str, str] | None = None
 
     def __post_init__(self) -> None:
         checked_clock(self.clock)
@@ -82,12 +96,20 @@ class Fields:
         if self.words is not None and self.value is None:
             raise ParameterError("words need the field that they are in: value=...")
 
+    @property
+    def gives(self) -> str:
+        """What a record tells: with a value it is a reading, with words for the value a tap of a trip."""
+        return PRESENCE if self.value is None else READING if self.words is None else TRIP
+
     def names(self) -> tuple[str, ...]:
         """The fields that a record must have."""
         places = (self.place,) if isinstance(self.place, str) else self.place
-        return (self.device, *places, self.time, *(() if self.value is None else (self.value,)))
+        more = (() if self.value is None else (self.value,)) + (() if self.only is None else self.only[:1])
+        return (self.device, *places, self.time, *more)
 
     def read(self, record: Mapping[str, Any]) -> Event | Rejected:
+        if self.only is not None and _found(record, self.only[0]) != self.only[1]:
+            return UNKNOWN_MESSAGE
         device = name(_found(record, self.device), NO_DEVICE)
         if type(device) is not str:
             return device  # type: ignore[return-value]
@@ -102,16 +124,19 @@ class Fields:
         value = self._value(_found(record, self.value))
         if type(value) is not float:
             return value  # type: ignore[return-value]
-        return Event(device, place, time, value)
+        return Event(device, place, time, value, self._position(record))  # type: ignore[arg-type]
 
     def _place(self, record: Mapping[str, Any]) -> str | Rejected:
         if self.cells is None:
             return name(_found(record, self.place), NO_PLACE)  # type: ignore[arg-type]
-        position = [number(_found(record, part)) for part in self.place]
+        position = self._position(record) or ()
         for part in position:
             if isinstance(part, Rejected):
                 return NO_PLACE if part is NO_VALUE else part
         return self.cells.place(*position)  # type: ignore[arg-type]
+
+    def _position(self, record: Mapping[str, Any]) -> tuple[float | Rejected, ...] | None:
+        return None if self.cells is None else tuple(number(_found(record, part)) for part in self.place)
 
     def _value(self, value: object) -> float | Rejected:
         if self.words is None:
@@ -137,6 +162,7 @@ ON, OFF = 1.0, 0.0
 WIFI: Final = Fields()
 GENERIC: Final = Fields("unit", "place", "time", "value")
 METERS: Final = Fields("meter", "meter", "time", "reading")
+SENSORS: Final = Fields("place", "place", "time", "value")
 TAPS: Final = Fields(
     "card", "stop", "time", "tap", words={"on": ON, "in": ON, "entry": ON, "off": OFF, "out": OFF, "exit": OFF}
 )

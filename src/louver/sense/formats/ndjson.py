@@ -76,6 +76,11 @@ class NDJSON:
     fields: Fields = WIFI
     ending: ClassVar[bytes] = b"\n"
 
+    @property
+    def gives(self) -> str:
+        """What the fields tell."""
+        return self.fields.gives
+
     def __call__(self, message: bytes | str, received: int | None = None) -> list[Event | Rejected]:  # noqa: ARG002
         text = decoded(message)
         if isinstance(text, Rejected):

@@ -8,6 +8,7 @@ from datetime import tzinfo
 from typing import ClassVar, Final
 
 from louver.sense.events import Event, Rejected
+from louver.sense.formats.fields import PRESENCE
 from louver.sense.formats.limits import (
     DEPARTURE,
     LARGEST_RECORD,
@@ -55,6 +56,7 @@ class Radius:
 
     zone: str | tzinfo = "UTC"
     ending: ClassVar[bytes] = b"\n\n"
+    gives: ClassVar[str] = PRESENCE
     _zone: tzinfo = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:

@@ -8,6 +8,7 @@ from datetime import tzinfo
 from typing import ClassVar, Final
 
 from louver.sense.events import Event, Rejected
+from louver.sense.formats.fields import PRESENCE
 from louver.sense.formats.limits import (
     DEPARTURE,
     NO_DEVICE,
@@ -50,6 +51,7 @@ class Syslog:
 
     zone: str | tzinfo = "UTC"
     ending: ClassVar[bytes] = b"\n"
+    gives: ClassVar[str] = PRESENCE
     _zone: tzinfo = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:

@@ -14,11 +14,15 @@ from typing import Any, Final
 
 from louver.errors import DataError, ParameterError
 from louver.sense.events import instant, microseconds
-from louver.watch.journal_states import STATES
+from louver.watch.journal_states import TOLD
 
 FORMAT: Final = 1  # of the JSON record
 
 Limit = int | float | Fraction | None
+
+
+def new_id() -> str:
+    return secrets.token_hex(8)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,11 +69,11 @@ class Alarm:
     value: int | float | None = None
     todo: str = ""
     zone: str = "UTC"
-    id: str = field(default_factory=lambda: secrets.token_hex(8))
+    id: str = field(default_factory=new_id)
 
     def __post_init__(self) -> None:
-        if self.state not in STATES:
-            raise ParameterError(f"An alarm's state is one of {', '.join(STATES)}, not {self.state[:40]!r}.")
+        if self.state not in TOLD:
+            raise ParameterError(f"An alarm's state is one of {', '.join(TOLD)}, not {self.state[:40]!r}.")
         if not self.to:
             raise ParameterError("An alarm needs at least one channel that it goes to.")
         object.__setattr__(self, "to", tuple(dict.fromkeys(self.to)))

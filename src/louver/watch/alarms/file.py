@@ -6,6 +6,7 @@ import asyncio
 import fcntl
 import json
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -23,16 +24,20 @@ class File:
         self._path = path
 
     async def deliver(self, notice: Notice) -> None:
-        await asyncio.to_thread(self._append, notice.line() + b"\n")
+        await self.deliver_many([notice])
 
-    def _append(self, line: bytes) -> None:
+    async def deliver_many(self, notices: Sequence[Notice]) -> None:
+        """A line each, on disk together."""
+        await asyncio.to_thread(self._append, b"".join(each.line() + b"\n" for each in notices))
+
+    def _append(self, lines: bytes) -> None:
         try:
             fresh = not self._path.exists()
             file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
             try:
                 fcntl.flock(file, fcntl.LOCK_EX)
                 _mend(file)
-                left = memoryview(line)
+                left = memoryview(lines)
                 while left:
                     left = left[os.write(file, left) :]
                 os.fsync(file)

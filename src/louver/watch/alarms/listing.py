@@ -8,11 +8,14 @@ from typing import Any, Final
 from louver.errors import ParameterError
 from louver.sense.events import instant
 from louver.watch.alarms.alarm import Notice
-from louver.watch.alarms.words import printable, subject
+from louver.watch.alarms.sink import DAY
+from louver.watch.alarms.words import local, moment, printable, subject
 from louver.watch.durations import duration, written
 from louver.watch.journal import Journal, clock
-from louver.watch.journal_records import GIVEN_UP, Raised
+from louver.watch.journal_records import GIVEN_UP, Failing, Raised, Snooze
+from louver.watch.journal_states import LOUD
 
+WEEK: Final = 7 * DAY
 HEADS: Final = ("id", "state", "rule", "key", "since", "seen by", "delivery")
 
 
@@ -21,10 +24,10 @@ def rows(raised: Sequence[Raised]) -> list[list[str]]:
     return [
         [
             each.alarm.id,
-            each.alarm.state if each.open else f"{each.alarm.state} (over)",
+            f"{each.alarm.state} (over)" if each.alarm.state in LOUD and not each.open else each.alarm.state,
             printable(each.alarm.rule),
             printable(each.alarm.key),
-            _moment(each.alarm.since),
+            f"{local(each.alarm.since, each.alarm.zone):%Y-%m-%d %H:%M %Z}",
             "" if each.acknowledged is None else printable(each.who or "somebody"),
             printable(_delivery(each)),
         ]
@@ -52,42 +55,80 @@ def plain(raised: Sequence[Raised]) -> list[dict[str, Any]]:
     ]
 
 
-def notes(journal: Journal) -> list[str]:
-    """What a list of open alarms does not show: what is snoozed, and what is over and never reached somebody."""
-    said = []
-    for each in journal.snoozes():
-        what = f"rule {each.rule}" if each.key is None else f"{each.key} in rule {each.rule}"
-        by = f" by {each.who}" if each.who else ""
-        said.append(printable(f"Snoozed until {_moment(each.until)}{by}: {what}."))
-    over = [each for each in journal.alarms(open_only=False) if not each.open]
-    lost = sum(any(sent.outcome == GIVEN_UP for sent in each.sent) for each in over)
-    if lost:
+def notes(journal: Journal, zone: str = "UTC") -> list[str]:
+    """What a list of alarms does not show: what is snoozed, which channels fail, what never reached somebody."""
+    said = [f"Snoozed until {moment(each.until, zone)}{_by(each)}: {_what(each)}." for each in journal.snoozes()]
+    said += [_waits(each) for each in journal.deliveries.failing()]
+    if lost := journal.deliveries.lost():
         said.append(f"Of the alarms that are over, {lost:,} did not reach all of their channels.")
-    return said
+    return [printable(each) for each in said]
+
+
+def plain_notes(journal: Journal) -> dict[str, Any]:
+    """The same for JSON."""
+    return {
+        "snoozes": [
+            {"rule": each.rule, "key": each.key, "until": _moment(each.until), "who": each.who}
+            for each in journal.snoozes()
+        ],
+        "waiting": [each._asdict() for each in journal.deliveries.failing()],
+        "lost": journal.deliveries.lost(),
+    }
 
 
 def acknowledge(journal: Journal, id: str, who: str) -> str:  # noqa: A002 it is the word
-    """What was done, in a sentence."""
+    """What was done, in sentences: who saw it first and when, and what follows."""
     raised = journal.acknowledge(id, who)
-    said = subject(Notice(raised.alarm))
-    first = "" if raised.who == who else f" It was {printable(raised.who or 'somebody')} who saw it first."
-    return f"Seen: {said}. It is not repeated any more; its state does not change by this.{first}"
+    zone, seen = raised.alarm.zone, raised.who or "somebody"
+    at = "" if raised.acknowledged is None else f" at {moment(raised.acknowledged, zone)}"
+    first = "" if seen == who else f" It was {seen} who saw it first."
+    then = (
+        "It is not repeated any more, and stays open until it is found clear."
+        if raised.closed is None
+        else f"It is over since {moment(raised.closed, zone)}, so that nothing of it is repeated."
+    )
+    return printable(f"Seen by {seen}{at}: {subject(Notice(raised.alarm))}. {then}{first}")
 
 
-def snooze(journal: Journal, rule: str, key: str | None, length: str, who: str) -> str:
+def snooze(journal: Journal, rule: str, key: str | None, length: str, who: str, zone: str = "UTC") -> str:
     """Hold notices back for so long, like `30m`; `0m` ends a snooze."""
     microseconds = duration("The time of a snooze", length)
-    if microseconds > 7 * duration("a day", "1 day"):
+    if microseconds > WEEK:
         raise ParameterError("A snooze is a week long at most.")
     until = clock() + microseconds
     journal.snooze(rule, key, until, who)
-    what = f"the rule {printable(rule)}" if key is None else f"{printable(key)} in the rule {printable(rule)}"
-    if microseconds == 0:
-        return f"Notices of {what} are told again."
-    return (
-        f"Notices of {what} are held back for {written(microseconds)}, until {_moment(until)}, and told then. "
-        "States go on, and undecided and no data are told at once."
-    )
+    what = f"the rule {rule}" if key is None else f"{key} in the rule {rule}"
+    if microseconds:
+        return printable(
+            f"Notices of {what} are held back for {written(microseconds)}, until {moment(until, zone)}, and told then. "
+            "States go on, and undecided and no data are told at once."
+        )
+    whole = [each for each in journal.snoozes() if each.rule == rule and each.key is None]
+    if key is not None and whole:
+        return printable(
+            f"Notices of {what} are not snoozed by themselves any more, but the whole rule is until "
+            f"{moment(whole[0].until, zone)}{_by(whole[0])}; louver watch snooze {rule!r} --for 0m ends that."
+        )
+    return printable(f"Notices of {what} are told again.")
+
+
+def _by(snoozed: Snooze) -> str:
+    return f" by {snoozed.who}" if snoozed.who else ""
+
+
+def _what(snoozed: Snooze) -> str:
+    return f"rule {snoozed.rule}" if snoozed.key is None else f"{snoozed.key} in rule {snoozed.rule}"
+
+
+def _waits(failing: Failing) -> str:
+    count, channel, why = failing.notices, failing.channel, failing.why
+    waits = f"{count:,} notice waits" if count == 1 else f"{count:,} notices wait"
+    if why is None:
+        sends = (
+            "it while it runs and no snooze holds it" if count == 1 else "them while it runs and no snooze holds them"
+        )
+        return f"{waits} for {channel}, not tried yet; louver watch sends {sends} back."
+    return f"{waits} for {channel}: {why}"
 
 
 def _delivery(raised: Raised) -> str:

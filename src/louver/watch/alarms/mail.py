@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import os
 import smtplib
 import socket
@@ -17,6 +18,7 @@ from urllib.parse import urlsplit
 
 from louver.errors import ParameterError
 from louver.watch.alarms.alarm import Notice
+from louver.watch.alarms.digest import digest, digest_subject
 from louver.watch.alarms.secret_file import secret
 from louver.watch.alarms.sink import LaterError, RefusedError
 from louver.watch.alarms.tls import LOCAL, tls_context
@@ -69,10 +71,18 @@ class Mail:
         self._context, self._patience = tls_context(ca), patience
 
     async def deliver(self, notice: Notice) -> str | None:
+        return await self._delivered(self._message(notice.id, subject(notice), text(notice)))
+
+    async def deliver_many(self, notices: Sequence[Notice]) -> str | None:
+        # The same for the same notices, whenever they are sent again.
+        ids = hashlib.sha256("\n".join(each.id for each in notices).encode()).hexdigest()[:32]
+        return await self._delivered(self._message(ids, digest_subject(notices), digest(notices)))
+
+    async def _delivered(self, message: EmailMessage) -> str | None:
         opened: list[smtplib.SMTP] = []
         try:
             async with asyncio.timeout(self._patience):
-                refused = await asyncio.to_thread(self._send, notice, opened)
+                refused = await asyncio.to_thread(self._send, message, opened)
         except TimeoutError:
             raise LaterError(f"{self._host} did not take it within {self._patience:g} seconds.") from None
         finally:
@@ -82,7 +92,7 @@ class Mail:
             return None
         return f"{self._host} took the e-mail, but not for {refused} of its {len(self._to)} addresses."
 
-    def _send(self, notice: Notice, opened: list[smtplib.SMTP]) -> int:
+    def _send(self, message: EmailMessage, opened: list[smtplib.SMTP]) -> int:
         """How many of the addresses were refused."""
         try:
             with self._connected() as smtp:
@@ -92,7 +102,7 @@ class Mail:
                     smtp.starttls(context=self._context)
                 if self._user is not None:
                     smtp.login(self._user, self._password or "")
-                return len(smtp.send_message(self._message(notice), self._sender, self._to))
+                return len(smtp.send_message(message, self._sender, self._to))
         except smtplib.SMTPNotSupportedError:
             raise RefusedError(f"{self._host} offers no STARTTLS, or no way to sign in.") from None
         except smtplib.SMTPRecipientsRefused as fault:
@@ -113,15 +123,15 @@ class Mail:
             return smtplib.SMTP_SSL(self._host, self._port, timeout=self._patience, context=self._context)
         return smtplib.SMTP(self._host, self._port, timeout=self._patience)
 
-    def _message(self, notice: Notice) -> EmailMessage:
+    def _message(self, name: str, headline: str, said: str) -> EmailMessage:
         message = EmailMessage()
         message["From"], message["To"] = self._sender, ", ".join(self._to)
-        message["Subject"] = subject(notice)
+        message["Subject"] = headline
         message["Date"] = formatdate()
         # The same whenever it is sent again, so that a mailbox can tell.
-        message["Message-ID"] = f"<{notice.id}@{self._sender.rpartition('@')[2]}>"
+        message["Message-ID"] = f"<{name}@{self._sender.rpartition('@')[2]}>"
         message["Auto-Submitted"] = "auto-generated"
-        message.set_content(text(notice) + "\n")
+        message.set_content(said + "\n")
         return message
 
     async def close(self) -> None:

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Final, Protocol
+from typing import Final, Protocol, runtime_checkable
 
 from louver.errors import DataError
 from louver.watch.alarms.alarm import Notice
 
 DAY: Final = timedelta(days=1) // timedelta(microseconds=1)
+LONGEST_WAIT: Final = 3600.0  # seconds, of those that the other side may ask for
 
 
 class LaterError(DataError):
-    """It did not work this time and may work later, not before `after` seconds where the other side says so."""
+    """It did not work this time and may work later, not before `after` seconds where the other side says so.
+
+    Nobody waits for longer than an hour, whatever the other side says.
+    """
 
     def __init__(self, why: str, after: float | None = None) -> None:
         super().__init__(why)
@@ -35,6 +40,14 @@ class Sink(Protocol):
 
     async def close(self) -> None:
         """Let go of connections."""
+
+
+@runtime_checkable
+class Gathers(Protocol):
+    """A sink that takes many notices at once: people get one message, a file all of its lines."""
+
+    async def deliver_many(self, notices: Sequence[Notice]) -> str | None:
+        """As `deliver`, for all of them together."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections.abc import Sequence
 from typing import TextIO
 
 from louver.watch.alarms.alarm import Notice
+from louver.watch.alarms.digest import digest
 from louver.watch.alarms.sink import LaterError
 from louver.watch.alarms.words import text
 
@@ -20,6 +22,9 @@ class Terminal:
     async def deliver(self, notice: Notice) -> None:
         # In a thread, because a terminal that is halted, or a pipe that nobody reads, would halt everything.
         await asyncio.to_thread(self._write, f"{text(notice)}\n\n")
+
+    async def deliver_many(self, notices: Sequence[Notice]) -> None:
+        await asyncio.to_thread(self._write, f"{digest(notices)}\n\n")
 
     def _write(self, said: str) -> None:
         stream = sys.stdout if self._stream is None else self._stream

@@ -19,11 +19,10 @@ import louver
 from louver.errors import ParameterError
 from louver.watch.alarms.alarm import Notice
 from louver.watch.alarms.signing import HEADER, sign
-from louver.watch.alarms.sink import LaterError, RefusedError
+from louver.watch.alarms.sink import LONGEST_WAIT, LaterError, RefusedError
 from louver.watch.alarms.tls import LOCAL, tls_context
 
 AGAIN: Final = frozenset({408, 425, 429})  # the 4xx that say: not now
-LONGEST_WAIT: Final = 3600.0  # of those that a server may ask for
 SHORTEST_SECRET: Final = 16
 
 
@@ -102,17 +101,17 @@ class Webhook:
             connection.close()
 
     def _wait(self, written: str | None) -> float | None:
-        """The seconds that a server asks for, as a number or as a date."""
+        """The seconds that a server asks for, as a number or as a date: an hour at most."""
         if written is None:
             return None
         text = written.strip()
         if text.isascii() and text.isdecimal():
-            return min(float(text[:9]), LONGEST_WAIT)
+            return min(float(text), LONGEST_WAIT)
         try:
             date = parsedate_to_datetime(text)
-        except ValueError:
+            until = (date if date.tzinfo is not None else date.replace(tzinfo=UTC)).timestamp()
+        except (ValueError, TypeError, OverflowError):  # also days and years that there are not
             return None
-        until = (date if date.tzinfo is not None else date.replace(tzinfo=UTC)).timestamp()
         return min(max(until - self._now(), 0.0), LONGEST_WAIT)
 
     async def close(self) -> None:

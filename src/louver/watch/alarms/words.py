@@ -17,6 +17,7 @@ from louver.watch.journal_states import (
     NO_DATA,
     PENDING,
     UNDECIDED,
+    UNWATCHED,
     WITHOUT_ANSWER,
 )
 
@@ -41,6 +42,10 @@ _ADVICE = {
     ),
     PENDING: "Be ready to go and look: one more slot like this, or a few, and the rule fires.",
     CLEAR: "Nothing. The promise below says how rarely a crossed limit is missed; what you see yourself counts more.",
+    UNWATCHED: (
+        "It is not known whether the limit is crossed, and nobody will tell. If that is not meant, put the rule or the "
+        "place back into the files and start the watch again."
+    ),
 }
 _COUNTED = {
     "devices": "devices, not people: somebody may carry several or none",
@@ -61,6 +66,7 @@ def subject(notice: Notice) -> str:
         PENDING: f"{where} was flagged, and not yet for long enough to say that it crosses {_limit(alarm)}",
         NO_DATA: f"nothing is known about {where}",
         CLEAR: f"{where} is no longer found to cross {_limit(alarm)}",
+        UNWATCHED: f"whether {where} crosses {_limit(alarm)} is not asked any more",
     }[alarm.state]
     again = f" (reminder {notice.number})" if notice.number else ""
     return printable(f"{alarm.state.upper()}: {said}{again}")
@@ -76,8 +82,8 @@ def _lines(notice: Notice) -> list[str]:
     asked = f", which asks {alarm.question}" if alarm.question else ""
     lines = [
         f"{subject(notice)}.",
-        f"Since: {_moment(alarm.since, alarm)}; {_how_often(alarm)}.",
-        f"To do: {_todo(alarm)}",
+        f"Since: {moment(alarm.since, alarm.zone)}; {_how_often(alarm)}.",
+        f"To do: {to_do(alarm)}",
     ]
     if alarm.reason:
         lines.append(f"Reason: {_sentence(alarm.reason)}")
@@ -86,8 +92,7 @@ def _lines(notice: Notice) -> list[str]:
     if alarm.closer is not None:
         lines.append(f"Closer question: {_closer(alarm)}")
     lines.append(f"Counted: {_COUNTED.get(alarm.counted, alarm.counted)}.")
-    none = "none while nothing is decided; otherwise: " if alarm.state in WITHOUT_ANSWER else ""
-    lines.append(f"Promise: {none}{_sentence(alarm.promise)}")
+    lines.append(f"Promise: {promise(alarm)}")
     lines.append(f"Paid in this slot: {_paid(alarm)}.")
     lines.append(f"Rule: {alarm.rule}{asked}.")
     seen = f" To say that you have seen it: louver watch ack {alarm.id}" if alarm.state in LOUD else ""
@@ -95,11 +100,19 @@ def _lines(notice: Notice) -> list[str]:
     return lines
 
 
-def _todo(alarm: Alarm) -> str:
+def to_do(alarm: Alarm) -> str:
     """What the rule says is to be done; that no answer is not clear is always said."""
     if alarm.todo and alarm.state in WITHOUT_ANSWER:
         return f"{_sentence(alarm.todo)} {_ADVICE[alarm.state]}"
     return alarm.todo or _ADVICE[alarm.state]
+
+
+def promise(alarm: Alarm) -> str:
+    """What holds of an alarm; where nothing is decided, nothing does."""
+    if alarm.state == UNWATCHED:
+        return "none any more."
+    none = "none while nothing is decided; otherwise: " if alarm.state in WITHOUT_ANSWER else ""
+    return f"{none}{_sentence(alarm.promise)}"
 
 
 def _where(alarm: Alarm) -> str:
@@ -114,9 +127,9 @@ def _limit(alarm: Alarm) -> str:
 
 
 def _how_often(alarm: Alarm) -> str:
-    since, slot = _local(alarm.since, alarm), _local(alarm.slot, alarm)
-    at = f"{slot:%H:%M}" if slot.date() == since.date() else _moment(alarm.slot, alarm)
-    if alarm.state in WITHOUT_ANSWER or alarm.level == WHOLE:
+    since, slot = local(alarm.since, alarm.zone), local(alarm.slot, alarm.zone)
+    at = f"{slot:%H:%M}" if slot.date() == since.date() else moment(alarm.slot, alarm.zone)
+    if alarm.state in (*WITHOUT_ANSWER, UNWATCHED) or alarm.level == WHOLE:
         return f"as of {at}"
     found = "not flagged" if alarm.state == CLEAR else "flagged"
     return f"{found} at {at}" if alarm.slots == 1 else f"{found} in {alarm.slots} slots in a row, last at {at}"
@@ -142,16 +155,18 @@ def _epsilon(price: Fraction) -> str:
     return f"{rounded_up(price):.4f}"
 
 
-def _local(time: int, alarm: Alarm) -> datetime:
+def local(time: int, zone: str) -> datetime:
+    """A time in a zone; in UTC where this machine does not know the zone."""
     try:
-        return instant(time).astimezone(ZoneInfo(alarm.zone))
+        return instant(time).astimezone(ZoneInfo(zone))
     except (ZoneInfoNotFoundError, ValueError, OSError):
         return instant(time)
 
 
-def _moment(time: int, alarm: Alarm) -> str:
-    local = _local(time, alarm)
-    return f"{local:%H:%M} on {local:%Y-%m-%d} ({local.tzinfo})"
+def moment(time: int, zone: str) -> str:
+    """The same in words."""
+    shown = local(time, zone)
+    return f"{shown:%H:%M} on {shown:%Y-%m-%d} ({shown.tzinfo})"
 
 
 def _sentence(said: str) -> str:

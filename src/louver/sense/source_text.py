@@ -1,0 +1,88 @@
+"""`louver.toml` for a table that sense wrote: so that the next thing to do is to ask."""
+
+from __future__ import annotations
+
+import json
+import os
+from decimal import Decimal
+from pathlib import Path
+
+from louver.privacy import Unit
+from louver.sense.tabling import DAY, REGION, SLOT, TRIPS, Tabled
+
+_WHAT = {
+    "occupancy": "who was in which region at each slot",
+    "presence": "who was in which region from when to when, a row for each stay and day",
+    "readings": "one value for each unit and slot, within the bounds below",
+    "trips": "who went from where to where, a row for each trip",
+}
+
+
+def described(
+    tabled: Tabled, table: Path, keys: Path, unit: Unit, rows: int, dataset: str, folder: Path, slot: int
+) -> str:
+    """The description, with paths relative to the folder that it will stand in."""
+    kind = tabled.kind
+    lines = [
+        f"# Written by louver sense: {_WHAT[kind]}.",
+        f"# Protected: {unit.protected()}.",
+        "",
+        f"[source.{kind}]",
+        f"table = {_text(_relative(table, folder))}",
+        f"dataset = {_text(dataset)}",
+        f"unit = {_text(str(unit))}",
+        f"ledger = {_text(_relative(table.with_suffix('.ledger'), folder))}",
+        f"rows_per_unit = {rows}{_why(kind, unit, slot)}",
+        f"domain = {_text(_domain(tabled))}",
+    ]
+    if tabled.values:
+        lines += ["", f"[source.{kind}.values]"]
+        lines += [
+            f"{name} = {{ low = {_number(low)}, high = {_number(high)} }}"
+            for name, (low, high) in tabled.values.items()
+        ]
+    return "\n".join([*lines, "", *_domains(tabled, _relative(keys, folder))]) + "\n"
+
+
+def example(tabled: Tabled, rows: int) -> tuple[str, str]:
+    """A question that the description is enough for, and a slack that a budget of 1 pays for."""
+    key, value = tabled.keys[0], next(iter(tabled.values), None)
+    low, high = (0.0, 2.0) if value is None else tabled.values[value]
+    middle = (low + high) / 2
+    condition = "count(*) > 10" if value is None else f"avg({value}) > {_number(middle)}"
+    question = f"SELECT {key} FROM {tabled.kind} GROUP BY {key} HAVING {condition}"  # noqa: S608 it is shown
+    return question, _number(10 * rows * (high - middle))
+
+
+def _why(kind: str, unit: Unit, slot: int) -> str:
+    if unit.fixes(SLOT) or not unit.fixes(DAY):
+        return ""
+    if kind in ("occupancy", "readings"):
+        return f"  # a day has {86_400_000_000 // slot} slots; fewer rows cost less, and leave out what is beyond"
+    return "  # what one day of somebody has beyond it does not count"
+
+
+def _domain(tabled: Tabled) -> str:
+    return "origins" if tabled.kind == TRIPS else "regions"
+
+
+def _domains(tabled: Tabled, file: str) -> list[str]:
+    if tabled.kind != TRIPS:
+        return ["[domain.regions]", f"file = {_text(file)}", f'keys = ["{REGION}"]']
+    from_file = f'{{ file = {_text(file)}, column = "{REGION}" }}'
+    lines = []
+    for name, keys in (("origins", ["origin"]), ("destinations", ["destination"]), ("ways", list(tabled.keys))):
+        lines += [f"[domain.{name}]", f"keys = {json.dumps(keys)}", *(f"{key} = {from_file}" for key in keys), ""]
+    return lines[:-1]
+
+
+def _relative(path: Path, folder: Path) -> str:
+    return os.path.relpath(path, folder)
+
+
+def _text(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _number(value: float) -> str:
+    return str(int(value)) if value == int(value) else format(Decimal(repr(value)), "f")

@@ -1,0 +1,320 @@
+"""`louver sense`, really run: raw events become tables that `louver ask` can ask, and nothing else is told."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from louver import cli
+from louver.errors import DataError
+from louver.sense import Batch, Door, Rule, instant, table_file
+from louver.sense.building import Building
+from tests.sense.formats.malformed import malformed
+
+Shown = pytest.CaptureFixture[str]
+STOPS = "place\nnorth\nsouth\n"
+PLACES = "place,region\nm1,east\nm2,east\nm3,west\n"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(*words: object) -> int:
+    return cli.main(["sense", *map(str, words)])
+
+
+def rows(path: str | Path, columns: str = "*") -> list[tuple[object, ...]]:
+    with duckdb.connect() as engine:
+        return engine.execute(f"SELECT {columns} FROM '{path}' ORDER BY ALL").fetchall()
+
+
+def flagged_in(said: str) -> int:
+    """How many keys an answer of `louver ask --json` flags."""
+    return len(json.loads(said)["answer"]["flagged"])
+
+
+def meters(count: int = 40) -> None:
+    """The meters of the east read 9 and the one of the west 1, every minute."""
+    lines = [
+        json.dumps({"unit": f"u{n}", "place": place, "time": f"2026-03-02T09:{minute:02}:00Z", "value": value})
+        for n in range(count)
+        for place, value in (("m1", 9), ("m3", 1))
+        for minute in (0, 1)
+        if n % 2 == (place == "m3")
+    ]
+    Path("readings.ndjson").write_text("\n".join(lines) + "\n")
+    Path("places.csv").write_text(PLACES)
+
+
+READ = ("readings.ndjson", "--as", "readings", "--places", "places.csv", "--lower", "0", "--upper", "10")
+
+
+def test_simulated_temperatures_can_be_asked_about(capsys: Shown) -> None:
+    """On both sides of the threshold the truth is more than 40 times the noise's scale away: false below 1e-15."""
+    assert cli.main(["simulate", "--preset", "demo", "--days", "1", "--people", "50", "--out", "."]) == 0
+    words = ("temperature.parquet", "--as", "readings", "--fields", "sensors", "--building", "building.toml")
+    assert run(*words, "--slot", "15m", "--lower", 10, "--upper", 40, "--to", "t.parquet", "--describe", "l.toml") == 0
+    question = "SELECT region FROM readings GROUP BY region HAVING avg(value)"
+    assert capsys.readouterr().out.splitlines()[-4:] == [
+        "Wrote t.parquet: region, slot, day, value.",
+        "Malformed messages: none.",
+        "Ask, for example:",
+        f'louver ask l.toml "{question} > 25" --miss-rate 0.05 --slack 150 --budget 1',
+    ]
+    for threshold, flagged in ((12, 22), (38, 0)):
+        asked = f"{question} > {threshold}"
+        assert (
+            cli.main(["ask", "l.toml", asked, "--miss-rate", "0.05", "--slack", "60", "--budget", "9", "--json"]) == 0
+        )
+        assert flagged_in(capsys.readouterr().out) == flagged
+
+
+def test_the_example_that_is_shown_can_be_asked(capsys: Shown) -> None:
+    meters()
+    assert run(*READ, "--to", "t.parquet", "--describe", "louver.toml", "--json") == 0
+    example = json.loads(capsys.readouterr().out)["example"]
+    words = ["--miss-rate", "0.05", "--slack", example["slack"], "--budget", "1"]
+    assert cli.main(["ask", "louver.toml", example["question"], *words]) == 0
+
+
+def test_readings_are_one_row_for_a_unit_and_slot(capsys: Shown) -> None:
+    meters(2)
+    assert run(*READ, "--combine", "sum", "--to", "t.csv") == 0
+    text = Path("t.csv").read_text()
+    assert text.splitlines()[0] == "unit,region,slot,day,value"
+    found = rows("t.csv", "region, CAST(slot AS VARCHAR), CAST(day AS VARCHAR), value")
+    assert [(region, str(day), value) for region, _, day, value in found] == [
+        ("east", "2026-03-02", 10.0),  # 18, clamped
+        ("west", "2026-03-02", 2.0),
+    ]
+    assert "u0" not in text + capsys.readouterr().out
+
+
+def test_a_region_can_be_the_unit(capsys: Shown) -> None:
+    meters()
+    assert run(*READ, "--unit", "(region, slot)", "--to", "t.parquet", "--json") == 0
+    said = json.loads(capsys.readouterr().out)
+    assert 'unit = "(region, slot)"' in said["description"]
+    assert rows("t.parquet", "region, value") == [("east", 9.0), ("west", 1.0)]
+
+
+@pytest.mark.parametrize("form", ["parquet", "csv", "ndjson"])
+def test_occupancy_is_that_of_the_batch_whatever_the_format(form: str) -> None:
+    assert (
+        cli.main(["simulate", "--preset", "demo", "--days", "1", "--people", "60", "--out", ".", "--format", form]) == 0
+    )
+    assert (
+        run(f"events.{form}", "--as", "occupancy", "--building", "building.toml", "--salt", "s", "--to", "o.parquet")
+        == 0
+    )
+    if form != "parquet":
+        cli.main(["simulate", "--preset", "demo", "--days", "1", "--people", "60", "--out", "again"])
+    events = "events.parquet" if form == "parquet" else "again/events.parquet"
+    expected = Batch(events, Rule(), Building.read("building.toml").access_points, Door.open("s")).occupancy()
+    listed = zip(expected.person.tolist(), expected.names().tolist(), expected.slot.tolist(), strict=True)
+    assert rows("o.parquet", "person, region, slot") == sorted(
+        (person, region, instant(slot).replace(tzinfo=None)) for person, region, slot in listed
+    )
+
+
+def test_presence_over_midnight_is_a_row_for_each_day() -> None:
+    Path("events.csv").write_text("device,place,time\nd,north,2026-03-02T23:55:00Z\n")
+    Path("stops.csv").write_text(STOPS)
+    assert run("events.csv", "--as", "presence", "--places", "stops.csv", "--to", "p.parquet") == 0
+    found = rows("p.parquet", "region, CAST(day AS VARCHAR), minutes")
+    assert found == [("north", "2026-03-02", 5.0), ("north", "2026-03-03", 5.0)]
+
+
+def test_taps_become_trips_that_can_be_asked_about(capsys: Shown) -> None:
+    """A hundred trips in one direction: a wrong answer has probability below 1e-15 at this slack and price."""
+    lines = ["card,stop,time,tap"]
+    for n in range(100):
+        lines += [f"c{n},north,2026-03-02T09:00:00Z,on", f"c{n},south,2026-03-02T09:12:00Z,off"]
+    Path("taps.csv").write_text("\n".join([*lines, "c1,south,2026-03-02T09:13:00Z,off"]) + "\n")
+    Path("stops.csv").write_text(STOPS)
+    words = ("taps.csv", "--as", "trips", "--places", "stops.csv", "--rows-per-unit", 1, "--to", "t.parquet")
+    assert run(*words, "--describe", "louver.toml") == 0
+    assert "unmatched" not in capsys.readouterr().out
+    asked = "SELECT origin, destination FROM trips GROUP BY origin, destination HAVING count(*) > 50"
+    promise = ("--domain", "ways", "--miss-rate", "0.05", "--slack", "5", "--budget", "9", "--json")
+    assert cli.main(["ask", "louver.toml", asked, *promise]) == 0
+    assert flagged_in(capsys.readouterr().out) == 1
+    assert {row[-1] for row in rows("t.parquet", "origin, destination, minutes")} == {12.0}
+
+
+def test_crowd_readings_keep_their_positions() -> None:
+    line = {"unit": "u", "lon": 16.25, "lat": 48.2, "time": "2026-03-02T09:00:00Z", "value": 3}
+    Path("crowd.ndjson").write_text(json.dumps(line))
+    words = ("--as", "readings", "--cells", "16.2,48.1,16.6,48.4,4,3", "--lower", "0", "--upper", "10")
+    assert run("crowd.ndjson", *words, "--to", "c.parquet") == 0
+    assert rows("c.parquet", "region, value, x, y") == [("r1c0", 3.0, 16.25, 48.2)]
+    assert Path("c-regions.csv").read_text().splitlines()[:2] == ["region,x,y", "r0c0,16.25,48.15"]
+
+
+def test_one_kind_of_reading_is_taken_of_a_feed_that_brings_several() -> None:
+    reading = {"place": "m1", "time": "2026-03-02T09:00:00Z"}
+    kinds = ({"kind": "temperature", "value": 4}, {"kind": "power", "value": 7})
+    Path("both.ndjson").write_text("\n".join(json.dumps(reading | kind) for kind in kinds))
+    Path("places.csv").write_text(PLACES)
+    with duckdb.connect() as engine:
+        engine.execute("COPY (FROM 'both.ndjson') TO 'both.parquet' (FORMAT parquet)")
+    for form in ("ndjson", "parquet"):
+        words = ("--fields", "sensors", "--only", "kind=power", "--to", f"{form}.csv")
+        assert run(f"both.{form}", *READ[1:], *words) == 0
+        assert rows(f"{form}.csv", "region, value") == [("east", 7.0)]
+
+
+def test_files_are_for_their_owner_alone() -> None:
+    meters()
+    assert run(*READ, "--to", "t.parquet", "--describe", "louver.toml") == 0
+    assert {stat.S_IMODE(Path(name).stat().st_mode) for name in ("t.parquet", "t-regions.csv", "louver.toml")} == {
+        0o600
+    }
+
+
+def test_a_table_that_cannot_be_written_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch, capsys: Shown) -> None:
+    meters()
+    before = sorted(Path().iterdir())
+
+    def full(*_: object) -> None:
+        raise DataError("The disk is full.")
+
+    monkeypatch.setattr(table_file, "_write_table", full)
+    assert run(*READ, "--to", "t.parquet", "--describe", "louver.toml") == 4
+    assert sorted(Path().iterdir()) == before
+    assert capsys.readouterr().err == "louver sense: The disk is full.\n"
+
+
+def test_it_writes_over_nothing_without_force(capsys: Shown) -> None:
+    meters()
+    Path("t.parquet").write_text("mine")
+    assert run(*READ, "--to", "t.parquet") == 4
+    assert "t.parquet is there already" in capsys.readouterr().err
+    assert Path("t.parquet").read_text() == "mine"
+    assert run(*READ, "--to", "t.parquet", "--force") == 0
+
+
+def test_one_salt_gives_the_same_pseudonyms_and_none_gives_new_ones() -> None:
+    meters()
+    for name, salt in (("a", ("--salt", "s")), ("b", ("--salt", "s")), ("c", ())):
+        assert run(*READ, *salt, "--to", f"{name}.parquet") == 0
+    assert rows("a.parquet", "unit") == rows("b.parquet", "unit")
+    assert not set(rows("a.parquet", "unit")) & set(rows("c.parquet", "unit"))
+
+
+def test_nothing_is_counted_aloud(capsys: Shown) -> None:
+    """What is printed is the same for forty units and for two thousand."""
+    shown = []
+    for count in (40, 2000):
+        meters(count)
+        assert run(*READ, "--to", "t.parquet", "--force") == 0
+        shown.append(capsys.readouterr())
+    assert shown[0] == shown[1]
+
+
+def test_ten_thousand_malformed_messages_are_named_and_nothing_stops(capsys: Shown) -> None:
+    good = b'{"device": "d", "place": "north", "time": "2026-03-02T09:00:00Z"}'
+    lines = [message for message, _ in malformed(10_000, seed=9) if b"\n" not in message and len(message) < 1 << 16]
+    Path("events.ndjson").write_bytes(b"\n".join([*lines, good]) + b"\n")
+    Path("stops.csv").write_text(STOPS)
+    assert run("events.ndjson", "--as", "occupancy", "--places", "stops.csv", "--to", "o.parquet") == 0
+    said = capsys.readouterr().out
+    assert "Malformed messages: " in said
+    assert "not JSON" in said
+    assert not re.search(r"\d", said.partition("Malformed messages: ")[2].partition("\n")[0])
+    assert len(rows("o.parquet")) == 2
+
+
+def test_standard_input_is_read() -> None:
+    Path("stops.csv").write_text(STOPS)
+    line = b'{"device": "d", "place": "north", "time": "2026-03-02T09:00:00Z"}\n'
+    words = ["sense", "-", "--as", "occupancy", "--places", "stops.csv", "--to", "o.parquet"]
+    done = subprocess.run([sys.executable, "-m", "louver", *words], input=line, capture_output=True, check=True)
+    assert done.stderr == b""
+    assert len(rows("o.parquet")) == 2
+
+
+def test_own_names_of_fields_and_clocks() -> None:
+    Path("events.csv").write_text("mac,ap,ts\nd,north,1772442000\n")
+    Path("stops.csv").write_text(STOPS)
+    words = ("--fields", "device=mac,place=ap,time=ts,clock=s", "--to", "o.parquet")
+    assert run("events.csv", "--as", "occupancy", "--places", "stops.csv", *words) == 0
+    assert len(rows("o.parquet")) == 2
+
+
+def test_the_days_are_those_of_the_buildings_zone() -> None:
+    Path("building.toml").write_text(
+        '[building]\nid = "b"\ntimezone = "America/Los_Angeles"\n[floor.1]\n'
+        '[region.hall]\nfloor = "1"\ncapacity = 9\naccess_points = ["ap"]\n'
+    )
+    Path("events.csv").write_text("device,place,time\nd,ap,2026-03-02T07:52:00Z\n")
+    assert run("events.csv", "--as", "occupancy", "--building", "building.toml", "--to", "o.parquet") == 0
+    assert rows("o.parquet", "CAST(slot AS VARCHAR), CAST(day AS VARCHAR)") == [
+        ("2026-03-02 07:55:00", "2026-03-01"),
+        ("2026-03-02 08:00:00", "2026-03-02"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (("--as", "ocupancy", "--places", "p.csv"), 2, "Events cannot become 'ocupancy' (did you mean 'occupancy'?)."),
+        (("--as", "occupancy"), 2, "Name the public list of places once"),
+        (("--as", "occupancy", "--places", "p.csv", "--cells", "0,0,1,1,2,2"), 2, "--cells is for readings"),
+        (("--as", "occupancy", "--places", "p.csv", "--fields", "meters"), 2, "gives readings and not presence"),
+        (("--as", "readings", "--places", "p.csv"), 2, "Readings need --lower and --upper"),
+        (("--as", "occupancy", "--places", "p.csv", "--lower", "0"), 2, "--lower is for readings."),
+        (("--as", "trips", "--places", "p.csv", "--unit", "(person)"), 2, "Say how many rows of (person) count"),
+        (("--as", "trips", "--places", "p.csv", "--unit", "(card)"), 2, "The unit of trips is one of"),
+        (("--as", "trips", "--places", "none.csv"), 4, "cannot be read as a CSV file of places"),
+        (("--as", "occupancy", "--places", "p.csv", "--fields", "devise=mac"), 2, "(did you mean 'device'?)"),
+        (("--as", "occupancy", "--places", "p.csv", "--slot", "soon"), 2, "--slot is a number of seconds"),
+        (("--as", "occupancy", "--places", "p.csv", "--during", "many"), 2, "--during must be a whole number"),
+        (("--as", "presence", "--places", "p.csv", "--during", "2"), 2, "--during is for occupancy."),
+        (("--as", "trips", "--places", "p.csv", "--only", "kind"), 2, "--only is a field and its value"),
+        (("--as", "occupancy", "--places", "p.csv"), 4, "There is no file"),
+    ],
+)
+def test_wrong_words_are_one_sentence(words: tuple[str, ...], code: int, said: str, capsys: Shown) -> None:
+    Path("p.csv").write_text(STOPS)
+    assert run("none.csv", *words, "--to", "t.parquet") == code
+    shown = capsys.readouterr()
+    assert said in shown.err
+    assert shown.err.count("\n") == 1
+    assert not Path("t.parquet").exists()
+
+
+def test_a_table_ends_in_parquet_or_csv(capsys: Shown) -> None:
+    assert run("e.csv", "--as", "occupancy", "--places", "p.csv", "--to", "t.json") == 2
+    assert "ends in .parquet or .csv, not to 't.json'" in capsys.readouterr().err
+
+
+PAGE = (Path(__file__).parents[2] / "docs" / "how-to" / "sense.md").read_text(encoding="utf-8")
+
+
+def test_the_page_about_it_can_be_followed_from_top_to_bottom(capsys: Shown) -> None:
+    """Every command of the page, on the files that the page shows; what sense printed there is what it prints."""
+    for name, text in re.findall(r"`([\w.-]+)`:\n\n```(?:toml|json|csv)\n(.*?)```", PAGE, re.DOTALL):
+        Path(name).write_text(text)
+    blocks = re.findall(r"```console\n(.*?)```", PAGE, re.DOTALL)
+    commands = [part for block in blocks for part in block.split("$ louver ")[1:]]
+    assert len(commands) == 10
+    for command in commands:
+        line, _, printed = command.partition("\n")
+        assert cli.main(shlex.split(line)) == 0, line
+        said = capsys.readouterr().out
+        if line.startswith("sense"):
+            assert said.startswith(printed.partition("...")[0])
+    described = Path("louver.toml").read_text()
+    assert f"```toml\n{described}```" in PAGE
