@@ -95,7 +95,8 @@ def integer(name: str, value: object, smallest: int, largest: int) -> int:
     except TypeError:
         raise ParameterError(f"{name} must be a whole number, not {_shown(value)}.") from None
     if not smallest <= exact <= largest:
-        raise ParameterError(f"{name} must be between {short(smallest)} and {short(largest)}, not {_shown(value)}.")
+        most = f"{largest:,}" if 10**7 <= largest <= LARGEST_COUNT else short(largest)
+        raise ParameterError(f"{name} must be between {short(smallest)} and {most}, not {_shown(value)}.")
     return exact
 
 

@@ -66,11 +66,12 @@ def test_simulated_temperatures_can_be_asked_about(capsys: Shown) -> None:
     words = ("temperature.parquet", "--as", "readings", "--fields", "sensors", "--building", "building.toml")
     assert run(*words, "--slot", "15m", "--lower", 10, "--upper", 40, "--to", "t.parquet", "--describe", "l.toml") == 0
     question = "SELECT region FROM readings GROUP BY region HAVING avg(value)"
-    assert capsys.readouterr().out.splitlines()[-4:] == [
+    assert capsys.readouterr().out.splitlines()[-5:] == [
         "Wrote t.parquet: region, slot, day, value.",
         "Malformed messages: none.",
+        "How many events were accepted is not shown; add --counts to check that places and fields match.",
         "Ask, for example:",
-        f'louver ask l.toml "{question} > 25" --miss-rate 0.05 --slack 150 --budget 1',
+        f'louver ask l.toml "{question} > 25" --miss-rate 0.05 --slack 150 --budget 3',
     ]
     for threshold, flagged in ((12, 22), (38, 0)):
         asked = f"{question} > {threshold}"
@@ -86,6 +87,65 @@ def test_the_example_that_is_shown_can_be_asked(capsys: Shown) -> None:
     example = json.loads(capsys.readouterr().out)["example"]
     words = ["--miss-rate", "0.05", "--slack", example["slack"], "--budget", "1"]
     assert cli.main(["ask", "louver.toml", example["question"], *words]) == 0
+
+
+def test_the_example_for_occupancy_is_about_one_slot_and_whoever_asks_names_it(capsys: Shown) -> None:
+    assert cli.main(["simulate", "--preset", "demo", "--days", "1", "--people", "20", "--out", "."]) == 0
+    for kind, own in (("occupancy", "2018-02-01 17:30:00"), ("presence", "2018-02-01")):
+        capsys.readouterr()
+        words = ("--building", "building.toml", "--to", f"{kind}.parquet", "--describe", f"{kind}.toml", "--json")
+        assert run("events.parquet", "--as", kind, *words) == 0
+        example = json.loads(capsys.readouterr().out)["example"]
+        asked = re.sub(r"YYYY-MM-DD( HH:MM:SS)?", own, example["question"])
+        assert asked != example["question"]
+        assert ("count(*) > devices" in asked) == (kind == "occupancy")
+        promise = ["--miss-rate", "0.05", "--slack", example["slack"], "--budget", "3"]
+        assert cli.main(["ask", f"{kind}.toml", asked, *promise]) == 0
+
+
+def test_counts_are_true_and_say_so_and_no_table_is_written(capsys: Shown) -> None:
+    lines = ["device,place,time", *(f"d{n},{place},2026-03-02T09:00:00Z" for n, place in enumerate(("north", "NORTH")))]
+    Path("events.csv").write_text("\n".join([*lines, "d9,north,"]) + "\n")
+    Path("stops.csv").write_text(STOPS)
+    before = sorted(Path().iterdir())
+    assert run("events.csv", "--as", "occupancy", "--places", "stops.csv", "--counts") == 0
+    said = capsys.readouterr().out
+    assert re.findall(r"^(\S.*?)  +(\d+)$", said, re.MULTILINE) == [
+        ("accepted", "1"),
+        ("no time", "1"),
+        ("unknown place", "1"),
+    ]
+    assert "true counts" in said
+    assert "do not publish them" in said
+    assert sorted(Path().iterdir()) == before
+    assert run("events.csv", "--as", "occupancy", "--places", "stops.csv", "--counts", "--to", "t.csv", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["counts"] == {"accepted": 1, "no time": 1, "unknown place": 1}
+
+
+def test_places_that_do_not_match_are_found_by_counting(capsys: Shown) -> None:
+    assert cli.main(["simulate", "--preset", "demo", "--days", "1", "--people", "20", "--out", "."]) == 0
+    building = Path("building.toml")
+    building.write_text(building.read_text().replace('"ap-', '"AP_'))
+    assert run("events.parquet", "--as", "occupancy", "--building", "building.toml", "--counts") == 0
+    assert "No event was accepted: compare the names of places" in capsys.readouterr().out
+
+
+def test_a_table_or_counts_are_asked_for(capsys: Shown) -> None:
+    assert run("e.csv", "--as", "occupancy", "--places", "p.csv") == 2
+    assert "--to TABLE; or look what becomes of the events, with --counts." in capsys.readouterr().err
+
+
+def test_a_building_without_access_points_is_told_which_line_it_needs(capsys: Shown) -> None:
+    Path("street.toml").write_text('[building]\nid = "s"\n[floor.1]\n[region.east]\nfloor = "1"\ncapacity = 4\n')
+    assert run("e.csv", "--as", "occupancy", "--building", "street.toml", "--to", "o.csv") == 2
+    assert "street.toml has no access_points; write for each region those" in capsys.readouterr().err
+
+
+def test_a_mistake_is_told_before_a_table_that_is_there(capsys: Shown) -> None:
+    meters()
+    Path("t.parquet").write_text("mine")
+    assert run("readings.ndjson", "--as", "readings", "--places", "places.csv", "--to", "t.parquet") == 2
+    assert "Readings need --lower and --upper" in capsys.readouterr().err
 
 
 def test_readings_are_one_row_for_a_unit_and_slot(capsys: Shown) -> None:
@@ -205,6 +265,72 @@ def test_it_writes_over_nothing_without_force(capsys: Shown) -> None:
     assert run(*READ, "--to", "t.parquet", "--force") == 0
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--to", "p.csv", "--describe", "p.csv"), "--to and --describe are the same file, p.csv; name two."),
+        (
+            ("--to", "p.csv", "--describe", "p-regions.csv"),
+            "The list beside the table and --describe are the same file",
+        ),
+        (("--to", "p.csv", "--describe", "p.ledger"), "The table's ledger and --describe are the same file"),
+        (("--to", "p.csv", "--salt", "./p.csv"), "--to and --salt are the same file"),
+        (("--to", "places.csv"), "--to and --places are the same file"),
+        (("--to", "t.csv", "--describe", "readings.ndjson"), "FILE and --describe are the same file"),
+        (("--to", "also.csv"), "FILE and --to are the same file"),
+    ],
+)
+def test_no_file_is_two_things_not_even_with_force(words: tuple[str, ...], said: str, capsys: Shown) -> None:
+    meters()
+    Path("also.csv").symlink_to("readings.ndjson")
+    before = {path: path.read_bytes() for path in Path().iterdir()}
+    assert run(*READ, *words, "--force") == 2
+    assert said in capsys.readouterr().err
+    assert {path: path.read_bytes() for path in Path().iterdir()} == before
+
+
+def test_the_events_of_a_database_are_never_written_over(capsys: Shown) -> None:
+    with duckdb.connect("plant.csv") as engine:
+        engine.execute("CREATE TABLE events AS SELECT 'd' AS device, 'north' AS place, TIMESTAMP '2026-03-02' AS time")
+    Path("stops.csv").write_text(STOPS)
+    assert run("plant.csv#events", "--as", "occupancy", "--places", "stops.csv", "--to", "plant.csv", "--force") == 2
+    assert "FILE and --to are the same file" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("unit", "again"), [("(unit, slot)", ("--slot", "10m")), ("(unit, day)", ("--building", "b.toml"))]
+)
+def test_the_same_readings_under_other_slots_or_days_get_no_second_budget(
+    unit: str, again: tuple[str, str], capsys: Shown
+) -> None:
+    meters()
+    Path("b.toml").write_text(
+        '[building]\nid = "b"\ntimezone = "Asia/Tokyo"\n[floor.1]\n[region.east]\nfloor = "1"\ncapacity = 9\n'
+        'sensors = ["m1"]\n'
+    )
+    words = ("--unit", unit, "--to", "t.parquet", "--describe", "louver.toml", "--force")
+    question = ("ask", "louver.toml", "SELECT region FROM readings GROUP BY region HAVING sum(value) > 50")
+    promise = ("--miss-rate", "0.05", "--slack", "90000", "--budget", "1")
+    for _ in range(2):
+        assert run(*READ, *words) == 0
+        assert cli.main([*question, *promise]) == 0
+    given = READ if again[0] == "--slot" else (*READ[:3], *READ[5:])
+    assert run(*given, *words, *again) == 0
+    assert cli.main([*question, *promise[:4]]) != 0
+    assert "t, " in capsys.readouterr().err
+
+
+def test_a_readable_message_without_a_number_is_not_told_of(capsys: Shown) -> None:
+    meters()
+    run(*READ, "--to", "t.parquet")
+    shown = capsys.readouterr()
+    for value in ("", ', "value": null', ', "value": "much"', ', "value": 1e999'):
+        with Path("readings.ndjson").open("a") as file:
+            file.write(f'{{"unit": "u7", "place": "m1", "time": "2026-03-02T09:03:00Z"{value}}}\n')
+    run(*READ, "--to", "t.parquet", "--force")
+    assert capsys.readouterr() == shown
+
+
 def test_one_salt_gives_the_same_pseudonyms_and_none_gives_new_ones() -> None:
     meters()
     for name, salt in (("a", ("--salt", "s")), ("b", ("--salt", "s")), ("c", ())):
@@ -277,7 +403,7 @@ def test_the_days_are_those_of_the_buildings_zone() -> None:
         (("--as", "occupancy", "--places", "p.csv", "--lower", "0"), 2, "--lower is for readings."),
         (("--as", "trips", "--places", "p.csv", "--unit", "(person)"), 2, "Say how many rows of (person) count"),
         (("--as", "trips", "--places", "p.csv", "--unit", "(card)"), 2, "The unit of trips is one of"),
-        (("--as", "trips", "--places", "none.csv"), 4, "cannot be read as a CSV file of places"),
+        (("--as", "trips", "--places", "no.csv"), 4, "cannot be read as a CSV file of places"),
         (("--as", "occupancy", "--places", "p.csv", "--fields", "devise=mac"), 2, "(did you mean 'device'?)"),
         (("--as", "occupancy", "--places", "p.csv", "--slot", "soon"), 2, "--slot is a number of seconds"),
         (("--as", "occupancy", "--places", "p.csv", "--during", "many"), 2, "--during must be a whole number"),
@@ -309,7 +435,7 @@ def test_the_page_about_it_can_be_followed_from_top_to_bottom(capsys: Shown) -> 
         Path(name).write_text(text)
     blocks = re.findall(r"```console\n(.*?)```", PAGE, re.DOTALL)
     commands = [part for block in blocks for part in block.split("$ louver ")[1:]]
-    assert len(commands) == 10
+    assert len(commands) == 15
     for command in commands:
         line, _, printed = command.partition("\n")
         assert cli.main(shlex.split(line)) == 0, line

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import duckdb
 import pytest
 
 from louver import cli
@@ -26,6 +27,27 @@ upper = 10
 having = "sum(value) > load"
 miss_rate = 0.01
 slack = 20
+"""
+
+
+WARM = """[watch]
+building = "building.toml"
+store = "warm"
+ledger = "warm.ledger"
+salt = "salt"
+dataset = "hall"
+unit = "(region, slot)"
+rows = "readings"
+fields = "sensors"
+only = ["kind", "temperature"]
+lower = 15
+upper = 25
+slot = "15 minutes"
+[rule.warm]
+level = "building"
+having = "avg(value) > 19.5"
+miss_rate = 0.01
+slack = 4
 """
 
 
@@ -68,6 +90,44 @@ def test_a_zone_over_its_load_fires_and_is_clear_again(capsys: Shown) -> None:
         ("09:25", []),
     ]
     assert said[-1]["malformed"] == []
+
+
+def warm(rules: str = WARM) -> list[str]:
+    """A watch of the temperatures of an invented day, and what it prints."""
+    assert cli.main(["simulate", "--preset", "demo", "--days", "1", "--people", "50", "--out", "."]) == 0
+    Path("rules.toml").write_text(rules)
+    unit = ("--unit", "(region, slot)", "--cap", "9")
+    assert cli.main(["ledger", "init", "warm.ledger", "--dataset", "hall", *unit]) == 0
+    return ["--from", "2018-02-01T03:00", "--to", "2018-02-01T13:00", "--json"]
+
+
+def test_rooms_that_warm_up_fire_by_what_a_region_reads_in_a_slot(capsys: Shown) -> None:
+    """Twenty-two regions are 1.2 degrees below 19.5 on average before five, and as much above from ten on.
+
+    That is 26 degrees together, and a region moves them by 5.5 at most: each slot is wrong with a probability below
+    1e-8.
+    """
+    words = warm()
+    with duckdb.connect() as engine:  # readings of two kinds in one feed; watts would be far above all temperatures
+        engine.execute("COPY (FROM 'temperature.parquet' UNION ALL FROM 'energy.parquet') TO 'all.parquet'")
+    capsys.readouterr()
+    assert cli.main(["watch", "all.parquet", *words]) == 0
+    said = [json.loads(line) for line in capsys.readouterr().out.splitlines() if line.startswith('{"louver": "watch"')]
+    assert "for each region and slot" in said[0]["rules"][0]
+    fired = {line["slot"][11:16]: line["firing"] for line in said if line["what"] == "slot"}
+    assert [fired[f"{hour:02}:{minute:02}"] for hour in (3, 4) for minute in (0, 15, 30, 45)] == [[]] * 8
+    assert [fired[f"{hour}:{minute:02}"] for hour in (10, 11, 12) for minute in (0, 15, 30, 45)] == [
+        ["small-hall"]
+    ] * 12
+    assert said[-1]["undecided"] == 0
+    assert said[-1]["malformed"] == []
+
+
+def test_who_reads_nothing_of_their_own_cannot_be_erased(capsys: Shown) -> None:
+    assert cli.main(["watch", "temperature.parquet", *warm()]) == 0
+    capsys.readouterr()
+    assert cli.main(["watch", "erase", "--pseudonym", "0"]) == 2
+    assert "there is nobody to erase" in capsys.readouterr().err
 
 
 def test_events_of_people_are_refused_where_readings_are_watched(capsys: Shown) -> None:

@@ -1,13 +1,15 @@
 from __future__ import annotations
 
+import asyncio
 import json
+import shlex
 from pathlib import Path
 
 import pytest
 
 from louver.cli import main
 from louver.ledger import Ledger
-from tests.watch.made import FIRE_LIMIT, FULL, house, lines
+from tests.watch.made import FIRE_LIMIT, FULL, NINE, STEP, Given, house, lines
 
 NUMBERS = '[rule.crowd]\nvalues = true\nwithin = 10\nmiss_rate = 0.05\nlimit = "capacity"\n'
 
@@ -31,7 +33,9 @@ def test_a_file_is_watched_and_alarms_are_told_on_the_terminal(
     assert "its limit of 200 devices" in said
     assert "bounds leave out" not in said
     assert "CLEAR: region aula" in said
-    assert "6 slots of rules were decided, 0 of them not for every key; 2 alarms" in said
+    assert "6 slots of rules were decided, 0 of them not for every key; told: 1 firing, 1 clear; at most" in said
+    assert "Protected: everything recorded about one person during one slot" in said
+    assert "can be at most 60.3% sure afterwards" in said
     assert "Malformed messages: none." in said
 
 
@@ -112,6 +116,9 @@ def test_alarms_are_listed_seen_and_snoozed(tmp_path: Path, capsys: pytest.Captu
         ([], "Say which feed is watched"),
         (["events.ndjson", "--speed", "fast"], "--speed"),
         (["mqtt://localhost/wifi", "--speed", "3"], "--speed is for files"),
+        (["events.ndjson", "--clock", "wal"], "There is no clock 'wal' (did you mean 'wall'?)"),
+        (["events.ndjson", "--clock", "Events"], "There is no clock 'Events' (did you mean 'events'?)"),
+        (["events.ndjson", "--clock", "", "--dry-run"], "There is no clock ''"),
     ],
 )
 def test_what_cannot_be_done_is_said_in_one_sentence(
@@ -215,3 +222,97 @@ def test_a_file_has_no_heartbeat(
     monkeypatch.chdir(tmp_path)
     assert main(["watch", "events.ndjson"]) == 2
     assert "heartbeat is for brokers" in capsys.readouterr().err
+
+
+def test_a_watch_without_a_ledger_says_the_whole_command_that_makes_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    feed, rules = made(tmp_path)
+    (tmp_path / "watch.ledger").unlink()
+    assert main(["watch", feed, "--rules", rules, "--dry-run"]) == 4
+    said = capsys.readouterr().err.strip()
+    assert said.endswith("watch.ledger --dataset house --unit '(person, slot)' --cap 1")
+    assert main(["watch", feed, "--rules", rules]) == 4
+    assert capsys.readouterr().err.strip() == said
+    assert main(shlex.split(said.partition(": louver ")[2].replace("watch.ledger", "other.ledger"))) == 0
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        ('file = "log"\nrepeat = "soon"', "repeat: It is a number of seconds"),
+        ('webhook = "https://desk.example.org"', "'secret_file' in [alarm.desk] is missing"),
+        ('mqtt = "http://foo/bar"', "mqtt://host"),
+        ('file = "a"\nmqtt = "mqtt://localhost/b"', "a channel goes to one place"),
+        ('fil = "a"', "did you mean 'file'"),
+    ],
+)
+def test_a_dry_run_refuses_channels_that_a_start_would_refuse(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], table: str, said: str
+) -> None:
+    feed, rules = made(tmp_path, f"{FIRE_LIMIT}[alarm.desk]\n{table}\n")
+    assert main(["watch", feed, "--rules", rules, "--dry-run"]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_a_rule_that_is_tried_says_its_promise_and_what_still_fires(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    feed, rules = made(tmp_path)
+    main(["watch", feed, "--rules", rules])
+    capsys.readouterr()
+    words = ["watch", "try", "--rule", "fire-limit", "--rules", rules]
+    assert main([*words, "--clear-after", "9", "--pending", "2"]) == 0
+    said = capsys.readouterr().out
+    assert (
+        "a region that should be flagged was missed in at most 1 of 20 cases; over 2 slots in a row, together" in said
+    )
+    assert "together in at most 1 of 10 cases." in said
+    assert said.splitlines()[-1].split() == [
+        *("aula", "2026-03-02", "09:05", "UTC", "2026-03-02", "09:10", "UTC", "still", "fires")
+    ]
+    assert main([*words, "--pending", "20"]) == 0
+    assert "over 20 slots in a row nothing is promised." in capsys.readouterr().out
+
+
+def test_what_is_no_longer_watched_is_among_what_was_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    feed, rules = made(tmp_path, f"{FIRE_LIMIT}clear_after = 9\n")
+    main(["watch", feed, "--rules", rules])
+    text = Path(rules).read_text()
+    Path(rules).write_text(text.replace("rule.fire-limit", "rule.other"))
+    capsys.readouterr()
+    assert main(["watch", feed, "--rules", rules, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out.splitlines()[-1])["told"] == {"no longer watched": 1}
+
+
+def test_a_live_watch_says_when_its_first_slot_is_decided(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from louver.cli.watch_begin import show_wait
+    from louver.watch import clock
+
+    rules = house(tmp_path, f'{FIRE_LIMIT}hours = "09:00-18:00"\n', watch='lateness = "3 minutes"')
+    monkeypatch.setattr(clock, "wall_clock", lambda: NINE + STEP + 1)
+    show_wait(rules, NINE + 2 * STEP)
+    assert "The first slot to be decided is 09:10, soon after 09:13 (UTC)." in capsys.readouterr().out
+    show_wait(rules, NINE - STEP)  # what was left behind is decided at once
+    assert "is 09:05, soon after 09:08 (UTC)." in capsys.readouterr().out
+    show_wait(rules, NINE + 120 * STEP)
+    assert "is 09:00 on 2026-03-03, soon after 09:03 (UTC)." in capsys.readouterr().out
+
+
+def test_a_watch_of_a_broker_says_when_it_is_connected(capsys: pytest.CaptureFixture[str]) -> None:
+    from louver.cli.watch_begin import say_when_connected
+
+    feed = Given()
+    feed.connected = False
+
+    async def connect() -> None:
+        saying = asyncio.create_task(say_when_connected(feed, "mqtt://broker.example.org/wifi"))
+        await asyncio.sleep(0)
+        assert capsys.readouterr().out == ""
+        feed.connected = True
+        await saying
+
+    asyncio.run(connect())
+    assert capsys.readouterr().out == "Connected to broker.example.org.\n\n"

@@ -6,6 +6,7 @@ import io
 import subprocess
 import sys
 import time
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -14,6 +15,7 @@ import pytest
 from louver.cli import main
 from louver.sense import Door, Store
 from louver.watch.journal import Journal
+from louver.watch.pipeline import Pipeline
 from louver.watch.rules import Rules
 from tests.watch.made import house, lines
 
@@ -69,6 +71,17 @@ def test_at_a_terminal_it_asks_and_says_where_an_id_is_no_address(
     typed(monkeypatch, "AA-BB-CC-DD-EE-FF\n", at_terminal=True)
     assert erase(rules) == 0
     assert capsys.readouterr().err == "Device: "
+
+
+def test_a_device_on_the_command_line_is_not_taken_and_not_repeated(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rules = made(tmp_path)
+    capsys.readouterr()
+    assert erase(rules, "aa:bb:cc:dd:ee:01") == 2
+    said = capsys.readouterr().err
+    assert "Nothing was erased: a device is not taken from the command line" in said
+    assert "aa:bb" not in said
 
 
 def test_somebody_is_erased_by_pseudonym(tmp_path: Path) -> None:
@@ -140,6 +153,25 @@ def test_a_request_stays_where_nobody_came_to_it(
     typed(monkeypatch, "aula 1\n")
     assert erase(rules) == 0
     assert people(rules) == {Door.open(rules.salt).person("lab 0")}
+
+
+@pytest.mark.parametrize("is_running", [True, False])
+def test_with_another_salt_than_that_of_the_store_nothing_is_asked_for(
+    is_running: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A watch that is running has its own salt in memory: it would look for somebody who is not there."""
+    rules = made(tmp_path)
+    with ExitStack() as running:
+        if is_running:
+            running.enter_context(Pipeline.open(rules, running.enter_context(Journal.open(rules.journal))))
+        rules.salt.unlink()
+        Door.open(rules.salt)
+        typed(monkeypatch, "aula 0\n")
+        assert erase(rules, "--for", "0.1") != 0
+    assert "The salt is not the one with which the events in" in capsys.readouterr().err
+    with Journal.open(rules.journal) as journal:
+        assert journal.erasures.waiting() == []
+    assert len(people(rules)) == 3
 
 
 def test_a_watch_that_runs_erases_whom_another_process_names(

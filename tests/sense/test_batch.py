@@ -15,7 +15,7 @@ import pyarrow.parquet
 import pytest
 
 from louver.errors import DataError, ParameterError
-from louver.sense import Batch, Door, Rotating, Rule
+from louver.sense import Batch, Door, Rotating, Rule, Tally
 from tests.sense.slowly import MINUTE, REGIONS, as_list
 
 DOOR = Door(b"a salt of sixteen")
@@ -68,6 +68,47 @@ PLACED: dict[str, Callable[[Path], Any]] = {
     "Polars": lambda _: polars.from_arrow(ROWS),
     "lazy Polars": lambda _: polars.from_arrow(ROWS).lazy(),  # type: ignore[union-attr]
 }
+
+
+@pytest.mark.parametrize(
+    ("line", "is_event"),
+    [
+        ("evil,a", False),
+        ("evil,a,2026-01-01T00:00:00Z,more", False),
+        ('"evil,a,2026-01-01T00:00:00Z', False),
+        ("e;v;i;l,a,2026-01-01T00:00:00Z", True),
+        ('"ev""il",a,2026-01-01T00:00:00Z', True),
+        ("evil,a,2026-01-01T00:00:00Z\r", True),
+    ],
+)
+def test_no_line_of_a_csv_file_decides_how_others_are_read(line: str, is_event: bool, tmp_path: Path) -> None:
+    path = tmp_path / "events.csv"
+    others = [f"d{number},a,2026-01-01T00:{number % 60:02}:00Z" for number in range(200)]
+    path.write_bytes("\n".join(["device,place,time", *others[:100], line, *others[100:], ""]).encode())
+    batch = Batch(path, Rule(), {"a": "A"}, DOOR)
+    assert len(set(batch.presence().person.tolist())) == 200 + is_event
+    assert batch.tally() == Tally({"accepted": 200 + is_event})
+
+
+def test_a_column_without_a_name_is_left_out(tmp_path: Path) -> None:
+    ROWS.to_pandas().to_csv(tmp_path / "events.csv")
+    assert Batch(tmp_path / "events.csv", Rule(), REGIONS, DOOR).tally().to_dict() == COUNTED
+
+
+@pytest.mark.parametrize(
+    ("header", "said"), [("", "needs a first line"), ("device,place,time,time", "names a column twice")]
+)
+def test_a_header_that_names_no_columns_or_one_twice_is_refused(header: str, said: str, tmp_path: Path) -> None:
+    (tmp_path / "events.csv").write_text(f"{header}\nd,a,2026-01-01T00:00:00Z\n")
+    with pytest.raises(DataError, match=said):
+        Batch(tmp_path / "events.csv", Rule(), REGIONS, DOOR).occupancy()
+
+
+def test_a_csv_file_whose_header_is_none_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    path = tmp_path / "events.csv"
+    path.write_text("x" * 200_000 + "\n")
+    with pytest.raises(DataError, match="The events cannot be read"):
+        Batch(path, Rule(), {"a": "A"}, DOOR).occupancy()
 
 
 @pytest.mark.parametrize("kind", PLACED)

@@ -11,6 +11,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import numpy as np
+import psycopg
 import pytest
 
 from louver.errors import DataError, ParameterError
@@ -155,6 +156,23 @@ def test_one_person_is_erased_and_the_others_stay(store: Store) -> None:
     assert store.erase(1) == Forgotten(0, 0)
 
 
+def test_several_are_erased_and_the_files_are_written_anew_once(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    written, name = [], "_rewrite" if isinstance(store, store_postgres.PostgresStore) else "_connect"
+    rewrite = getattr(store, name)
+
+    def counted() -> None:
+        written.append(1)
+        rewrite()
+
+    monkeypatch.setattr(store, name, counted)
+    store.append(EVENTS + admitted([Seen(3, "c1", 12 * MINUTE)]))
+    store.put(slots((1, 5, "atrium"), (2, 5, "bar"), (1, 10, "bar"), begin=5, end=15))
+    assert store.erase(1, 2, 7) == Forgotten(events=3, rows=3)
+    assert store.events().person.tolist() == [3]
+    assert len(store.rows(5 * MINUTE)) == 0
+    assert len(written) == 1
+
+
 def test_a_device_is_erased_through_the_door_in_any_spelling(store: Store) -> None:
     door = Door(SALT)
     store.append(door.admit([Event(SPELLINGS[0], "a1", 1), Event("other", "a1", 1)]))
@@ -229,6 +247,34 @@ def test_what_is_forgotten_is_gone_from_the_bytes_of_the_files(
     with Store.open(where) as again:
         assert (again.events().time < 10**9).sum() == 0
         assert len(again.events()) == (many if act == "erase" else int((others.time >= 15 * MINUTE).sum()))
+
+
+@pytest.mark.parametrize("is_old", [False, True])
+def test_what_is_forgotten_is_not_in_the_statistics_of_the_server(server: Server, is_old: bool) -> None:
+    """Of a store that was made with them, as ever, they are dropped when it is opened."""
+    database, person = server.new_database(), 0x0123_4567_89AB_CDE1
+    kept = {"person", "time", "start", "until", "value"}
+    looked = "SELECT attname FROM pg_stats WHERE schemaname = %s AND tablename <> 'marks'"
+    stay = Presence(np.array([person]), np.zeros(1, np.int32), np.array([MINUTE]), np.array([9 * MINUTE]), ("bar",))
+    with Store.open(database) as store, psycopg.connect(database, autocommit=True) as other:
+        if is_old:
+            for table, column in (("events", "person"), ("events", "time"), ("presence", "until")):
+                other.execute(f"ALTER TABLE louver_sense.{table} ALTER {column} SET STATISTICS 100".encode())
+        store.append(Admitted.of([person] * 900 + [7] * 900, ["a1"] * 1800, np.arange(1800) + MINUTE, [1.5] * 1800))
+        store.put(replace(slots((person, 5, "bar"), (7, 5, "bar"), begin=5, end=10), presence=stay))
+        other.execute("ANALYZE")  # as the server does by itself
+        found = {name for (name,) in other.execute(looked, ("louver_sense",))}
+        assert found >= {"place", "region"}
+        assert found & kept == ({"person", "time", "until"} if is_old else set())
+    with Store.open(database) as store, psycopg.connect(database, autocommit=True) as other:
+        assert len(store.events()) == 1800
+        store.erase(person)
+        other.execute("ANALYZE")
+        assert not {name for (name,) in other.execute(looked, ("louver_sense",))} & kept
+        other.execute("VACUUM FULL pg_statistic")  # a new store has nothing of it there
+        other.execute("CHECKPOINT")
+        assert not [name for name, content in contents(database, server).items() if spelled(person)[0] in content]
+    server.drop_database(database)
 
 
 def test_a_raw_id_is_in_no_file_no_log_no_error_and_no_tally(
@@ -332,6 +378,10 @@ def test_the_file_is_its_owners_alone(tmp_path: Path) -> None:
     with Store.open(tmp_path / "store"):
         pass
     assert (tmp_path / "store").stat().st_mode & 0o777 == 0o700
+    assert (tmp_path / "store" / FILE).stat().st_mode & 0o777 == 0o600
+    with Store.open(tmp_path / "store") as store:
+        store.append(EVENTS)
+        store.erase(1)  # writes it anew
     assert (tmp_path / "store" / FILE).stat().st_mode & 0o777 == 0o600
     assert [each.name for each in (tmp_path / "store").iterdir()] == [FILE]
 

@@ -41,14 +41,9 @@ def storing(where: str, log: Path) -> Rounds:
 
     def run(child: Child) -> None:
         with Store.open(where) as store:
-            stream = Occupancy(Rule(), REGIONS)
-            if store.next_slot is not None:
-                stream.restore(store.events(Rule().needed_from(store.next_slot)), store.next_slot)
-            told = _told(log)
-            number = 1 + max((each["appended"] for each in told if "appended" in each), default=-1)
-            if store.next_slot is None:
-                for earlier in range(number):
-                    stream.add(events_of(earlier))
+            stream, following = Occupancy(Rule(), REGIONS), store.next_slot or 0
+            stream.restore(store.events(Rule().needed_from(following)), following)
+            number = 1 + max((each["appended"] for each in _told(log) if "appended" in each), default=-1)
             while True:
                 child.begin_round()
                 stream.add(events_of(number))
@@ -94,7 +89,7 @@ def check(where: str, log: Path) -> None:
             assert store.next_slot >= newest
             for slot in range(5 * MINUTE, store.next_slot, 5 * MINUTE):
                 assert len({(person, at) for person, at, _ in as_set(store.rows(slot))}) == len(store.rows(slot))
-            check_presence(store, last_hour(store.next_slot), set(perhaps))
+            check_presence(store, last_hour(store.next_slot - Rule().slot), set(perhaps))
 
 
 def check_presence(store: Store, until: int, erased: set[int]) -> None:

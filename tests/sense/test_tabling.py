@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -16,7 +17,7 @@ from louver.sense.listing import Listing
 from louver.sense.presence import MINUTE
 from louver.sense.source_text import described
 from louver.sense.table_file import write
-from louver.sense.tabling import local_days, of_occupancy, protected, rows_per_unit
+from louver.sense.tabling import local_days, of_occupancy, of_presence, protected, rows_per_unit
 from louver.source import Source
 
 HALL = """[building]
@@ -78,8 +79,6 @@ def test_a_grid_lists_its_cells_with_their_middles() -> None:
 
 
 def test_days_are_those_of_the_zone_also_when_clocks_change() -> None:
-    from datetime import UTC, datetime
-
     zone = ZoneInfo("Europe/Vienna")
     # Midnight is 23:00 UTC in winter and 22:00 in summer, which began on 29 March 2026.
     written = ["2026-03-28T22:59", "2026-03-28T23:00", "2026-03-29T21:59", "2026-03-29T22:00"]
@@ -90,15 +89,30 @@ def test_days_are_those_of_the_zone_also_when_clocks_change() -> None:
 def test_the_rows_of_a_unit_are_as_many_as_there_can_be() -> None:
     slot = 15 * MINUTE
     assert rows_per_unit("readings", Unit("unit", "slot"), slot, None, None) == 1
-    assert rows_per_unit("readings", Unit("unit", "day"), slot, None, None) == 96
+    assert rows_per_unit("readings", Unit("unit", "day"), slot, None, None) == 100  # of 25 hours
     assert rows_per_unit("occupancy", Unit("person", "slot"), slot, 3, None) == 3
-    assert rows_per_unit("occupancy", Unit("person", "day"), slot, 3, None) == 288
+    assert rows_per_unit("occupancy", Unit("person", "day"), slot, 3, None) == 300
     assert rows_per_unit("trips", Unit("person", "day"), slot, None, None) == 4
     assert rows_per_unit("trips", Unit("person"), slot, None, 7) == 7
     with pytest.raises(ParameterError, match="--rows-per-unit"):
         rows_per_unit("trips", Unit("person"), slot, None, None)
     with pytest.raises(ParameterError, match="The unit of presence is one of"):
         protected("presence", Unit("person", "slot"))
+
+
+def test_a_day_of_25_hours_fits_into_its_bounds() -> None:
+    begin = microseconds(datetime(2026, 10, 24, 22, tzinfo=UTC))  # midnight in Vienna, on the day summer ends
+    times = np.arange(begin, begin + 25 * 60 * MINUTE, 5 * MINUTE)
+    batch = Batch(Admitted.of([7] * len(times), ["ap"] * len(times), times), Rule(), {"ap": "hall"})
+    rows, stays = (
+        of_occupancy(batch.occupancy(), ZoneInfo("Europe/Vienna")),
+        of_presence(batch.presence(), "Europe/Vienna"),
+    )
+    many = int(np.count_nonzero(np.asarray(rows.columns["day"]) == np.datetime64("2026-10-25")))
+    assert many == rows_per_unit("occupancy", Unit("person", "day"), 5 * MINUTE, None, None) == 300
+    assert stays.columns["minutes"].max() == stays.values["minutes"][1] == 1500  # type: ignore[union-attr]
+    text = described(rows, Path("o.csv"), Path("r.csv"), Unit("person", "day"), many, "o", Path(), 5 * MINUTE)
+    assert "rows_per_unit = 300  # a day has up to 300 slots;" in text
 
 
 def test_a_description_may_stand_in_another_folder(tmp_path: Path) -> None:

@@ -183,7 +183,7 @@ def test_a_product_takes_over_what_another_domain_knows(folder: Path) -> None:
         (SOURCE.replace("presence.csv", "presence"), r"\[source.presence\]: "),
         (SOURCE + "rows_per_units = 4", r"'rows_per_units' in \[source.presence\] .*did you mean 'rows_per_unit'"),
         (SOURCE + "rows_per_unit = 0", "rows_per_unit must be between 1"),
-        (SOURCE + "rows_per_unit = 1.5", "'rows_per_unit' in .* must be a whole number, not a Decimal"),
+        (SOURCE + "rows_per_unit = 1.5", "'rows_per_unit' in .* must be a whole number, not 1.5"),
         (SOURCE + "rows_per_unit = true", "'rows_per_unit' in .* must be a whole number, not true or false"),
         (SOURCE + 'domain = "rooms"', r"'domain' in \[source.presence\] names no domain of this file"),
         (SOURCE + 'domain = "room"\n[domain.rooms]\nfile = "rooms.csv"', "did you mean 'rooms'"),

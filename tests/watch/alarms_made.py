@@ -92,13 +92,14 @@ class Desk:
         self.journal = Journal.open(folder / "journal", now=self.clock)
         self.use(Channel("desk", self.sink))
 
-    def use(self, *channels: Channel) -> None:
+    def use(self, *channels: Channel, **options: Any) -> None:
         self.outbox = Outbox(
             self.journal,
             {channel.name: channel for channel in channels},
             say=self.said.append,
             now=self.clock,
             uniform=max,
+            **options,
         )
 
     def flush(self) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -42,12 +43,12 @@ class Day:
     events: tuple[Event, ...]
     margins: Mapping[Cell, int]
 
-    @property
+    @cached_property
     def last(self) -> int:
         """The last slot in which a region was over its limit."""
         return max(slot for slot, _ in self.breaches)
 
-    @property
+    @cached_property
     def breaches(self) -> list[Cell]:
         return [cell for cell, margin in self.margins.items() if margin > 0]
 

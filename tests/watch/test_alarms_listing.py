@@ -13,6 +13,7 @@ from louver.errors import LouverError
 from louver.watch.alarms import listing
 from louver.watch.journal import Journal
 from tests.watch.alarms_made import MINUTE, NOON, Clock, alarm, raise_
+from tests.watch.made import FIRE_LIMIT, house
 
 
 @pytest.fixture
@@ -100,7 +101,35 @@ def test_who_sees_an_alarm_that_is_over_meanwhile_is_told_so(journal: Journal, c
     clock.wait(60)
     raise_(journal, alarm("clear"))
     said = listing.acknowledge(journal, made.id, "porter")
-    assert said.endswith("It is over since 13:01 on 2018-03-05 (Europe/Vienna), so that nothing of it is repeated.")
+    assert said.endswith("It is over since 13:05 on 2018-03-05 (Europe/Vienna), so that nothing of it is repeated.")
+
+
+def test_an_alarm_of_a_replay_is_over_since_the_slot_that_cleared_it(journal: Journal, clock: Clock) -> None:
+    clock.wait(8 * 365 * 86_400)
+    first = raise_(journal, alarm())
+    raise_(journal, alarm("clear", slot=NOON + 30 * MINUTE))
+    raise_(journal, alarm(slot=NOON + 60 * MINUTE))
+    assert "over since 13:30 on 2018-03-05 (Europe/Vienna)" in listing.acknowledge(journal, first.id, "porter")
+
+
+def test_an_alarm_of_a_rule_as_a_whole_is_listed_as_any_of_its_keys(journal: Journal) -> None:
+    raise_(journal, alarm("undecided", key="region", level="any"))
+    assert shown(journal)[0]["key"] == "any region"
+
+
+def test_a_rule_with_an_open_alarm_that_does_not_ask_now_says_when_it_does(
+    journal: Journal, clock: Clock, tmp_path: Path
+) -> None:
+    rules = house(tmp_path, f'{FIRE_LIMIT}hours = "17:00-18:00"\n')
+    assert listing.resting(journal.alarms(), rules) == []
+    raise_(journal, alarm())
+    (said,) = listing.resting(journal.alarms(), rules)
+    assert said == (
+        "The rule fire-limit does not ask now, outside of its hours (17:00-18:00); it asks again at 17:00 on "
+        "2018-03-05 (UTC). Until then its alarms stay as they were last found, and nobody is reminded of them."
+    )
+    clock.wait(5 * 3600)
+    assert listing.resting(journal.alarms(), rules) == []
 
 
 def test_of_several_ids_that_begin_alike_the_open_alarm_is_meant(journal: Journal) -> None:

@@ -85,6 +85,8 @@ def test_the_terminal_can_repeat(folder: Path) -> None:
         ('file = "x"\nrepeat = "0 minutes"', "longer than nothing"),
         ('file = "x"\nsnooze = "no"', "must be true or false"),
         ("file = 7", "must be a text"),
+        ('file = "nowhere/alarms.ndjson"', "'file' in \\[alarm.desk\\] is in .*nowhere, which is no folder"),
+        ('file = "."', "which cannot be written"),
         ('email = "desk@example.org"', "must be a table"),
         ("email = { server = 'smtp://h', from = 'a@b' }", "'to' in \\[alarm.desk.email\\] is missing"),
         ("email = { server = 'smtp://h', from = 'a@b', to = ['c'] }", "no e-mail address"),

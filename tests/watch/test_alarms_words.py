@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from fractions import Fraction
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -77,6 +78,62 @@ def test_a_price_is_rounded_up() -> None:
 
 def test_a_released_number_is_called_noisy() -> None:
     assert "Released number: 1,187, which has noise in it." in said(alarm(value=1187))
+
+
+def test_a_number_only_may_be_above_its_limit_and_no_rate_of_false_alarms_is_claimed() -> None:
+    number: dict[str, Any] = {"value": 506, "limit": 510, "within": 10}
+    words = said(alarm(**number))
+    assert words.startswith("FIRING: region Aula may be above its limit of 510 devices.")
+    assert "506, which has noise in it. It may be off by 10, so the rule flags what is above 500." in words
+    assert "How often such an alarm is false is not promised." in words
+    assert "promise below says how often" not in words
+    assert said(alarm("clear", **number)).startswith("CLEAR: region Aula is now found not to be above its limit of 510")
+    assert "it is not known whether region Aula is above" in said(alarm("undecided", **number))
+
+
+def test_a_number_without_a_limit_has_none_that_could_be_crossed() -> None:
+    words = said(alarm("undecided", key="region", level="any", over=False, within=10, limit=None))
+    assert words.startswith("UNDECIDED: the number of any region is not known.")
+    assert "limit" not in words.replace("fire-limit", "")
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_a_condition_that_is_no_limit_is_met_and_not_crossed(state: str) -> None:
+    words = said(alarm(state, over=False, limit=5, question="count(*) < 5", promise="Rare."))
+    assert "cross" not in words
+    assert "limit" not in words.replace("fire-limit", "")
+    if state != "no data":
+        assert "meet its condition count(*) < 5" in words.replace("meets", "meet")
+
+
+def test_a_whole_question_is_shown_where_the_rule_is_and_not_in_the_subject() -> None:
+    words = said(alarm(over=False, question="SELECT region FROM occupancy GROUP BY region HAVING count(*) < 5"))
+    assert words.startswith("FIRING: region Aula is found to meet its condition.")
+    assert "which asks SELECT region FROM" in words
+
+
+def test_a_rule_with_hours_says_that_it_asks_in_these_only() -> None:
+    words = said(alarm(hours="17:00-18:00"))
+    assert "the rule asks in every slot of its hours (17:00-18:00), and outside of them this stays as it is." in words
+
+
+def test_a_limit_of_people_is_also_said_in_the_devices_that_the_promise_counts() -> None:
+    words = said(alarm(counted="people", limit=6, devices=Fraction(39, 5)))
+    assert "its limit of 6 people." in words
+    assert "own ratio; the promise below counts devices, of which the limit is 7.8." in words
+
+
+def test_where_some_keys_have_an_answer_only_the_others_are_not_known() -> None:
+    words = said(alarm("undecided", key="region", level="any", limit=None, part="17 of the 22"))
+    assert words.startswith("UNDECIDED: it is not known whether any of 17 of the 22 regions crosses its limit.")
+
+
+def test_a_record_from_before_there_were_these_fields_is_read() -> None:
+    made = alarm()
+    plain = made.to_dict()
+    for name in ("over", "within", "devices", "hours", "part"):
+        del plain[name]
+    assert Alarm.from_dict(plain) == made
 
 
 def test_people_and_other_things_are_called_by_their_names() -> None:

@@ -3,29 +3,34 @@
 from __future__ import annotations
 
 import asyncio
+import math
+from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from louver.errors import ParameterError
+from louver.errors import AccessError, DataError, ParameterError
+from louver.sense.feeds.batch import Batch
 from louver.sense.feeds.link import Link
+from louver.sense.presence import Rule
 from louver.sense.store import Store
-from louver.watch.absence import BEGAN, Missed
+from louver.watch.absence import BEGAN, Absence, Missed
 from louver.watch.attendance import UNNOTICED, Attendance
 from louver.watch.deciding import Decided
 from louver.watch.journal import Journal
 from louver.watch.pipeline import Pipeline
 from louver.watch.rules import WALL, Rules
+from louver.watch.watcher import Watcher
 from tests.watch.made import FULL, MINUTE, NINE, STEP, Given, events, house, paid_keys, told, watched
 
 PATIENCE = 10 * MINUTE
 
 
 class Linked(Given):
-    """A feed that tells how its connection stands."""
+    """A feed that tells how its connection stands, and has always told everything."""
 
-    link = Link(True, connections=1, losses=0, session="broker")
+    link = Link(True, connections=1, losses=0, session="broker", heard=math.inf)
     heartbeat: str | None = None
 
 
@@ -73,9 +78,69 @@ def test_a_connection_that_was_lost_and_kept_its_session_missed_nothing() -> Non
     looks.after(0)
     assert looks.after(MINUTE, connected=False) is None
     assert looks.after(STEP, connected=True, connections=2) is None
+
+
+def test_a_session_of_a_feed_that_proves_nothing_is_not_trusted() -> None:
+    looks = Looks(Linked())
+    looks.after(0, heard=None)
+    looks.after(MINUTE, connected=False)
+    assert looks.after(STEP, connected=True, connections=2) == Missed(NINE - UNNOTICED, NINE + MINUTE + STEP)
     assert not looks.made.rested(1)  # what waited comes first
     looks.after(MINUTE)
     assert looks.made.rested(1)
+
+
+def test_time_is_known_up_to_what_is_proven_to_have_come() -> None:
+    looks = Looks(Linked(), there_until=NINE - STEP, known=True)
+    assert looks.after(0, heard=-math.inf) is None
+    assert looks.made.known_until() == NINE - STEP
+    looks.after(2 * MINUTE)
+    assert looks.made.known_until() == looks.made.there_until == NINE - STEP
+    looks.after(MINUTE, heard=(NINE + MINUTE) / 1e6)
+    assert looks.made.known_until() == looks.made.there_until == NINE + MINUTE
+
+
+def test_what_was_proven_before_the_clock_was_set_is_not_proven_after_it() -> None:
+    looks = Looks(Linked())
+    looks.after(0, heard=NINE / 1e6)
+    looks.now += MINUTE
+    looks.made.hold()
+    looks.after(MINUTE, heard=(NINE + MINUTE - 1_000_000) / 1e6)
+    assert looks.made.known_until() == NINE
+    looks.after(0, heard=(NINE + 2 * MINUTE) / 1e6)
+    assert looks.made.known_until() == NINE + 2 * MINUTE
+
+
+def test_a_session_that_is_lost_also_lost_what_was_not_taken_yet() -> None:
+    looks = Looks(Linked())
+    looks.after(0, heard=NINE / 1e6)
+    looks.after(9 * MINUTE)
+    assert looks.after(MINUTE, connections=2, losses=1) == Missed(NINE - UNNOTICED, NINE + 10 * MINUTE)
+
+
+def test_a_feed_that_is_behind_for_too_long_is_told() -> None:
+    looks = Looks(Linked())
+    looks.after(0, heard=NINE / 1e6)
+    looks.after(PATIENCE)
+    assert looks.made.silence() == ""
+    looks.after(MINUTE)
+    assert looks.made.silence().startswith("For more than 10 minutes not everything has come that was sent")
+
+
+def test_a_connection_that_was_made_since_the_last_look_is_another_one() -> None:
+    looks = Looks(Linked())
+    looks.after(0)
+    assert looks.made.is_current
+    looks.feed.link = looks.feed.link._replace(connections=2)
+    assert not looks.made.is_current
+
+
+def test_every_connection_missed_something_where_something_was_once_not_kept() -> None:
+    looks = Looks(Linked())
+    looks.after(0)
+    looks.after(MINUTE, session="")
+    assert looks.after(MINUTE, session="broker", connections=2) == Missed(NINE + MINUTE - UNNOTICED, NINE + 2 * MINUTE)
+    assert not looks.made.is_kept
 
 
 def test_a_feed_that_tells_nothing_of_its_connection_keeps_nothing() -> None:
@@ -261,3 +326,112 @@ def test_time_does_not_go_on_right_after_a_connection(tmp_path: Path) -> None:
     before = paid_keys(rules)
     asyncio.run(run())
     assert paid_keys(rules) == before
+
+
+class Waiting(Linked):
+    """A broker that kept a crowd of an hour, and pauses while it gives it; behind that, the feed hears itself."""
+
+    def __init__(self, begin: int) -> None:
+        super().__init__(ends=False)
+        self.begin, self.link = begin, self.link._replace(heard=-math.inf)
+
+    async def __aiter__(self) -> AsyncIterator[Batch]:
+        for number in range(12):
+            await asyncio.sleep(0.05 if number == 2 else 0)
+            yield Batch(events({"aula": FULL}, start=self.begin + number * STEP))
+        self.link = self.link._replace(heard=math.inf)
+        await asyncio.Event().wait()
+
+
+@pytest.mark.parametrize("catching_up", [0.0, 60.0])
+def test_what_a_broker_kept_counts_however_long_it_takes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, catching_up: float
+) -> None:
+    monkeypatch.setattr("louver.watch.watcher.CATCHING_UP", catching_up)
+    rules = house(tmp_path)
+    begin = live(rules, NINE, 3, feed=Linked(ends=False))[-1].slot + STEP
+    later = begin + 12 * STEP + 2 * MINUTE
+    made = live(rules, later, 12, feed=Waiting(begin), now=lambda: later, tick=0.01)
+    assert [bool(each.firing) for each in made][:12] == [True] * 12
+
+
+def test_a_session_counts_as_lost_until_a_look_has_found_that_it_was_not(tmp_path: Path) -> None:
+    """As if the watch had died when it was connected, and the broker had just begun another session for it."""
+
+    class Dying(Linked):
+        async def __aiter__(self) -> AsyncIterator[Batch]:
+            raise DataError("It died.")
+            yield
+
+        link = Linked.link._replace(connected=False)
+
+    rules = house(tmp_path)
+    later = live(rules, NINE, 3, feed=Linked(ends=False))[-1].slot + 6 * STEP
+    with pytest.raises(DataError, match="It died"):
+        live(rules, later, 1, feed=Dying())
+    made = live(rules, later, 7, feed=Linked(ends=False))
+    assert all(each.undecided and not each.paid for each in made if each.slot <= later)
+
+
+def test_a_session_counts_as_lost_while_the_feed_connects_again(tmp_path: Path) -> None:
+    class Again(Linked):
+        connecting: Any = None
+        doubted = False
+
+        async def __aiter__(self) -> AsyncIterator[Batch]:
+            yield Batch([])
+            await asyncio.sleep(0.05)  # some looks
+            assert knows()
+            self.link = self.link._replace(connected=False)
+            await self.connecting()
+            self.doubted = not knows()
+            yield Batch([])
+            assert not knows()
+            self.link = self.link._replace(connected=True, connections=2)
+            yield Batch([])
+            assert knows()
+
+    def knows() -> bool:
+        assert watcher._pipeline is not None
+        return watcher._pipeline.absence.knows("broker")
+
+    rules, feed = house(tmp_path), Again()
+    with Journal.open(rules.journal) as journal:
+        watcher = Watcher(rules, feed, journal, clock=WALL, now=lambda: NINE, tick=0.001)
+        asyncio.run(watcher.run())
+        assert feed.doubted
+
+
+def test_a_feed_that_once_did_not_keep_everything_is_not_trusted_after_two_runs_either(tmp_path: Path) -> None:
+    class Loose(Linked):
+        link = Linked.link
+
+        async def __aiter__(self) -> AsyncIterator[Batch]:
+            self.link = self.link._replace(session="")  # a message with QoS 0 came
+            yield Batch([])
+            await asyncio.Event().wait()
+
+    rules = house(tmp_path)
+    quiet = live(rules, NINE, 3, feed=Loose(ends=False))[-1].slot + 6 * STEP
+    last = live(rules, quiet, 12, feed=Linked(ends=False))[-1].slot
+    assert live(rules, last + 6 * STEP, 3, feed=Linked(ends=False))[0].undecided
+
+
+def test_both_ends_of_what_was_missed_are_kept_at_once(tmp_path: Path) -> None:
+    with Store.open(tmp_path / "store") as store:
+        kept: list[Mapping[str, int]] = []
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(store, "_mark", kept.append)
+            Absence(store, Rule()).add(Missed(NINE, NINE + STEP))
+        assert [sorted(each.values()) for each in kept] == [[NINE, NINE + STEP]]
+
+
+def test_a_feed_that_may_not_hear_itself_is_refused_by_the_wall_clock(tmp_path: Path) -> None:
+    class Deaf(Linked):
+        deafness = "The broker does not let this client read and write louver/echo/hall."
+
+    rules = house(tmp_path)
+    with pytest.raises(AccessError, match="read and write louver/echo/hall"):
+        live(rules, NINE, 3, feed=Deaf(ends=False))
+    assert told(rules)[-1][2] == "no data"
+    asyncio.run(watched(rules, Deaf(events({"aula": 1}))))

@@ -40,7 +40,7 @@ def in_files(journal: Path, person: int) -> bool:
 def test_a_request_stays_until_it_is_done_and_then_leaves_nothing_in_the_files(tmp_path: Path) -> None:
     path = tmp_path / "journal"
     with Journal.open(path) as journal:
-        journal.erasures.ask(SOMEBODY, 5)
+        journal.erasures.ask([SOMEBODY], 5)
     with Journal.open(path) as journal, Journal.open(path) as other:
         assert other.erasures.waiting() == [Erasure(SOMEBODY, 5)]
         assert in_files(path, SOMEBODY)  # so that what follows can fail
@@ -51,9 +51,9 @@ def test_a_request_stays_until_it_is_done_and_then_leaves_nothing_in_the_files(t
 
 def test_somebody_who_asks_again_meanwhile_is_not_taken_for_done(tmp_path: Path) -> None:
     with Journal.open(tmp_path / "journal") as journal:
-        journal.erasures.ask(SOMEBODY, 5)
+        journal.erasures.ask([SOMEBODY], 5)
         (first,) = journal.erasures.waiting()
-        journal.erasures.ask(SOMEBODY, 7)
+        journal.erasures.ask([SOMEBODY], 7)
         journal.erasures.done(first)
         assert journal.erasures.waiting() == [Erasure(SOMEBODY, 7)]
 
@@ -66,7 +66,7 @@ def test_a_journal_of_before_has_room_for_requests(tmp_path: Path) -> None:
         before.execute("PRAGMA user_version=1")
     before.close()
     with Journal.open(tmp_path / "journal") as journal:
-        journal.erasures.ask(1, 2)
+        journal.erasures.ask([1], 2)
         assert journal.erasures.waiting() == [Erasure(1, 2)]
 
 
@@ -76,7 +76,7 @@ def test_a_watch_that_starts_first_does_what_is_asked_for(tmp_path: Path) -> Non
     gone = Door.open(rules.salt).person("aula 0")
     assert gone in people(rules)
     with Journal.open(rules.journal) as journal:
-        journal.erasures.ask(gone, NINE + STEP)
+        journal.erasures.ask([gone], NINE + STEP)
     asyncio.run(watched(rules, Given()))
     assert people(rules) == {Door.open(rules.salt).person("aula 1")}
     with Store.open(rules.store) as store:
@@ -90,7 +90,7 @@ def test_a_running_watch_forgets_who_is_erased_in_slots_that_are_not_decided_yet
     gone = Door.open(rules.salt).person("aula 0")
     with Journal.open(rules.journal) as journal, Pipeline.open(rules, journal, clock=EVENTS) as pipeline:
         pipeline.take(events({"aula": 2}))
-        journal.erasures.ask(gone, NINE + 2 * STEP)
+        journal.erasures.ask([gone], NINE + 2 * STEP)
         pipeline.erase()
         # What was under way when it was asked for is not taken in, what happens later is new.
         pipeline.take(events({"aula": 2}, start=NINE + STEP))
@@ -112,7 +112,7 @@ def test_a_watch_takes_a_request_also_while_its_feed_is_not_connected(tmp_path: 
         while not feed.acknowledged:
             await asyncio.sleep(0.01)
         with Journal.open(rules.journal) as journal:
-            journal.erasures.ask(gone, NINE + MINUTE)
+            journal.erasures.ask([gone], NINE + MINUTE)
             while journal.erasures.waiting():
                 await asyncio.sleep(0.01)
         watching.cancel()
@@ -126,7 +126,7 @@ def test_a_watch_takes_a_request_also_while_its_feed_is_not_connected(tmp_path: 
 def test_a_request_is_not_taken_back_where_the_store_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rules = house(tmp_path)
     with Journal.open(rules.journal) as journal, Pipeline.open(rules, journal, clock=EVENTS) as pipeline:
-        journal.erasures.ask(1, NINE)
+        journal.erasures.ask([1], NINE)
 
         def full(*_: Any) -> Any:
             raise DataError("The disk is full.")
@@ -138,6 +138,24 @@ def test_a_request_is_not_taken_back_where_the_store_fails(tmp_path: Path, monke
         assert journal.erasures.waiting() == [Erasure(1, NINE)]
 
 
+def test_all_who_wait_are_erased_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The store is written anew for it, however many they are."""
+    with Journal.open(tmp_path / "journal") as journal, Store.open(tmp_path / "store") as store:
+        store.append(Admitted.of([1, 2, 3], ["a"] * 3, [NINE] * 3))
+        journal.erasures.ask([1, 2], NINE)
+        erase, times = store.erase, []
+
+        def counted(*people: int) -> None:
+            times.append(people)
+            erase(*people)
+
+        monkeypatch.setattr(store, "erase", counted)
+        Erasing(journal.erasures, store).run()
+        assert times == [(1, 2)]
+        assert store.events().person.tolist() == [3]
+        assert journal.erasures.waiting() == []
+
+
 def test_whoever_dies_on_the_way_a_request_is_done_in_the_end(tmp_path: Path) -> None:
     """Kill -9 after any number of steps of Python between taking a request and taking it back."""
     dice, where, path = random.Random(3), tmp_path / "store", tmp_path / "journal"
@@ -145,7 +163,7 @@ def test_whoever_dies_on_the_way_a_request_is_done_in_the_end(tmp_path: Path) ->
     def erasing(child: Child, *, is_erased: bool) -> None:
         with Journal.open(path) as journal, Store.open(where) as store:
             store.append(Admitted.of([1, 2], ["a", "a"], [NINE, NINE]))
-            journal.erasures.ask(1, NINE)
+            journal.erasures.ask([1], NINE)
             if not is_erased:
                 child.begin_round()  # from here on steps are counted
             done = journal.erasures.done

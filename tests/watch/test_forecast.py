@@ -59,7 +59,7 @@ def test_for_a_person_and_day_it_says_until_which_time_the_budget_lasts(tmp_path
     # Ten slots of 0.4148 fit, so the eleventh does not: fifty minutes after eight, and today after nine.
     assert said.budget == (
         "On 2026-03-02 the 4.2000 that is left may be used up at 09:50. "
-        "On Tuesdays the day's budget of 4.2000 may be used up at 08:50; slots after that are undecided."
+        "Each day's budget of 4.2000 may be used up at 08:50; slots after that are undecided."
     )
     assert said.ends is not None
     assert f"{said.ends:%Y-%m-%d %H:%M}" == "2026-03-02 09:50"
@@ -68,9 +68,49 @@ def test_for_a_person_and_day_it_says_until_which_time_the_budget_lasts(tmp_path
 def test_the_rest_of_a_day_may_suffice_where_a_whole_day_does_not(tmp_path: Path) -> None:
     rules = house(tmp_path, f'{FIRE_LIMIT}hours = "08:00-18:00"\n', cap=4.2, unit="(person, day)")
     said = foreseen(rules, NINE + 8 * 12 * STEP + 6 * STEP)
-    assert said.budget.startswith("On Tuesdays the day's budget")
+    assert said.budget.startswith("Each day's budget of 4.2000 may")
     assert said.ends is not None
     assert f"{said.ends:%Y-%m-%d %H:%M}" == "2026-03-03 08:50"
+
+
+def test_days_on_which_the_budget_ends_are_named_where_they_are_not_all(tmp_path: Path) -> None:
+    short = f'{FIRE_LIMIT}hours = "08:00-18:00"\ndays = ["wed", "fri", "sat"]\n'
+    rules = house(tmp_path, short, cap=4.2, unit="(person, day)")
+    assert foreseen(rules).budget == (
+        "On Wednesdays, Fridays and Saturdays the day's budget of 4.2000 may be used up at 08:50; slots after that are "
+        "undecided."
+    )
+
+
+@pytest.mark.parametrize(
+    ("unit", "cap", "protected", "sure"),
+    [
+        ("(person, slot)", 1, "one person during one slot", "60.3%"),  # 0.4148 of it
+        ("(person, day)", 0.9, "one person on one day", "69.7%"),  # two slots; the cap is less than a third more
+        ("(person)", 0.9, "one person", "71.1%"),  # the whole cap, though two slots do not use it up
+    ],
+)
+def test_what_is_protected_and_what_the_price_means_is_said(
+    tmp_path: Path, unit: str, cap: float, protected: str, sure: str
+) -> None:
+    said = foreseen(house(tmp_path, f'{FIRE_LIMIT}hours = "10:00-10:10"\n', cap=cap, unit=unit))
+    assert said.protected.startswith(f"Protected: everything recorded about {protected}")
+    assert said.meaning.startswith(f"Meaning: whoever gave even odds that something recorded about {protected} is in")
+    assert said.meaning.endswith(f"can be at most {sure} sure afterwards.")
+    assert str(said).splitlines() == [said.protected, *said.rules, said.budget, said.meaning]
+
+
+def test_a_sparse_rule_says_that_it_is_cheaper_without(tmp_path: Path) -> None:
+    (said,) = foreseen(house(tmp_path, f'{FIRE_LIMIT}strategy = "sparse"\n', cap=9)).rules
+    assert "keys after the last alarm of a slot are undecided. " in said
+    assert 'Without strategy = "sparse" a slot costs at most 0.4148, and every key is decided.' in said
+
+
+def test_a_number_is_said_to_fire_below_its_limit(tmp_path: Path) -> None:
+    (said,) = foreseen(
+        house(tmp_path, "[rule.crowd]\nvalues = true\nwithin = 10\nmiss_rate = 0.05\nlimit = 300\n")
+    ).rules
+    assert said.endswith("except in at most 1 of 20 cases; a number fires from 10 below the limit on.")
 
 
 def test_what_was_spent_today_is_missing_today_and_on_no_other_day(tmp_path: Path) -> None:

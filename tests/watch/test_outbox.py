@@ -12,6 +12,7 @@ import pytest
 
 from louver.errors import DataError
 from louver.watch.alarms import Channel, LaterError, Notice, RefusedError
+from louver.watch.alarms.digest import digest_subject
 from louver.watch.alarms.sink import DAY
 from louver.watch.outbox import LONGEST_SPAN, back_off
 from tests.watch.alarms_made import MINUTE, NOON, SLOT, Desk, Recorder, alarm, raise_, unreachable
@@ -114,6 +115,15 @@ def test_notices_of_a_key_stay_in_order_while_the_first_fails(desk: Desk) -> Non
     desk.clock.wait(1)
     desk.flush()
     assert desk.sink.states == ["Aula firing", "Aula undecided", "Aula clear"]
+
+
+def test_notices_of_all_keys_go_out_in_the_order_in_which_they_were_raised(desk: Desk) -> None:
+    raise_(desk.journal, alarm())
+    raise_(desk.journal, alarm("clear"))
+    raise_(desk.journal, alarm(key="Cafe"))
+    raise_(desk.journal, alarm())
+    desk.flush()
+    assert desk.sink.states == ["Aula firing", "Aula clear", "Cafe firing", "Aula firing"]
 
 
 def test_a_key_that_fails_holds_up_no_other(desk: Desk) -> None:
@@ -310,6 +320,15 @@ def test_many_alarms_at_once_are_one_message_for_people_and_a_record_each_for_ma
     assert len(machine.got) == 120
     assert len(set(people.got)) == 1120
     assert set(desk.outcomes()) == {"delivered"}
+
+
+def test_alarms_in_fewer_places_than_there_are_alarms_say_in_how_many() -> None:
+    keys = [f"hall {number}" for number in range(8)]
+    made = [alarm(key=key) for key in keys] + [alarm(key=key, rule="other") for key in keys[:3]]
+    assert digest_subject([Notice(each) for each in made]) == (
+        "11 FIRING in 8 places: region hall 0, region hall 1, region hall 2 and 5 more"
+    )
+    assert digest_subject([Notice(each) for each in made[:4]]).startswith("4 FIRING: region hall 0")
 
 
 def test_few_alarms_at_once_come_one_by_one(desk: Desk) -> None:

@@ -52,6 +52,17 @@ def test_a_reminder_that_waits_is_dropped_when_the_alarm_is_seen_or_over(desk: D
     assert over.id != seen.id
 
 
+def test_nobody_is_reminded_of_a_rule_outside_of_its_hours(desk: Desk) -> None:
+    desk.use(Channel("desk", desk.sink, repeat=30 * MINUTE), resting=lambda at: {"fire-limit"} if at > NOON else ())
+    raise_(desk.journal, alarm())
+    raise_(desk.journal, alarm(rule="always"))
+    desk.flush()
+    desk.clock.wait(1800)
+    desk.flush()
+    assert desk.sink.states == ["Aula firing", "Aula firing", "Aula firing"]
+    assert [each.alarm.rule for each in desk.journal.alarms() for _ in each.sent] == ["fire-limit", "always", "always"]
+
+
 def test_the_first_notice_is_delivered_even_if_somebody_has_seen_the_alarm(desk: Desk) -> None:
     made = raise_(desk.journal, alarm())
     desk.journal.acknowledge(made.id, "porter")
@@ -94,6 +105,14 @@ def test_no_answer_breaks_a_snooze_after_what_it_stands_behind(desk: Desk, state
     raise_(desk.journal, alarm("firing"))
     desk.flush()
     assert desk.sink.states == ["Aula firing", f"Aula {state}"]
+
+
+def test_what_comes_after_the_notice_that_broke_a_snooze_is_held_back(desk: Desk) -> None:
+    desk.journal.snooze("fire-limit", "Aula", NOON + 30 * MINUTE)
+    for state in ("firing", "firing and undecided", "clear"):
+        raise_(desk.journal, alarm(state))
+    desk.flush()
+    assert desk.sink.states == ["Aula firing", "Aula firing and undecided"]
 
 
 def test_a_snooze_holds_back_reminders_of_everything(desk: Desk) -> None:

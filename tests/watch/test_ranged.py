@@ -17,6 +17,7 @@ from louver.sense.events import Event
 from louver.sense.pseudonyms import Door
 from louver.sense.store import Store
 from louver.watch.deciding import Decider
+from louver.watch.journal import Journal
 from louver.watch.ranged import PART
 from louver.watch.rules import WALL, Rules
 from tests.watch.made import FIRE_LIMIT, FULL, MINUTE, NINE, STEP, Given, events, house, paid_keys, told, watched
@@ -139,6 +140,22 @@ def test_a_range_is_stopped_between_its_parts(tmp_path: Path) -> None:
     assert 0 < first.slots < slots
     run(rules, made)
     assert len(paid_keys(rules)) == slots
+
+
+def test_who_is_erased_while_a_range_is_decided_is_not_in_what_follows(tmp_path: Path) -> None:
+    slots = 2 * PART
+    rules = ranged(tmp_path, slots, rules=FIRE_LIMIT)
+    gone = Door.open(rules.salt).person("aula 0")
+
+    def asked(_: object) -> bool:
+        with Journal.open(rules.journal) as journal:
+            journal.erasures.ask([gone], NINE)
+        return False
+
+    asyncio.run(watched(rules, Given(events(*[{"aula": 2}] * slots)), asked))
+    assert {len(each) for each in rows(rules, slots)} == {1}
+    with Journal.open(rules.journal) as journal:
+        assert journal.erasures.waiting() == []
 
 
 def test_the_same_events_again_are_duplicates(tmp_path: Path) -> None:

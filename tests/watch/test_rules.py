@@ -79,6 +79,9 @@ def test_a_list_of_levels_is_a_rule_for_each(tmp_path: Path) -> None:
         (f"{WATCH}{FIRE_LIMIT}level = 'flor'", "did you mean 'floor'"),
         (f"{WATCH}{FIRE_LIMIT}strategy = 'sparce'", "did you mean 'sparse'"),
         (f"{WATCH}{FIRE_LIMIT}to = ['terminl']", "names no channel 'terminl' .did you mean 'terminal'"),
+        (f"{WATCH}{FIRE_LIMIT}pending = 2.5", "'pending' in .rule.fire-limit. must be a whole number, not 2.5"),
+        (f"{WATCH}{FIRE_LIMIT}closer = {{ slack = 11, miss_rate = 0.01 }}", "this one has more"),
+        (f"{WATCH}keep = '10 minutes'\n{FIRE_LIMIT}", "keep must be 1 hour or more, not 10 minutes"),
         (f"{WATCH}{FIRE_LIMIT}pending = 0", "pending must be between 1 and 1000"),
         (f"{WATCH}{FIRE_LIMIT}hours = '7-22'", "rule.fire-limit.: Hours are written like"),
         (f"{WATCH}{FIRE_LIMIT}closer = {{ slack = 3 }}", "'miss_rate' in .rule.fire-limit.closer. is missing"),
@@ -87,7 +90,7 @@ def test_a_list_of_levels_is_a_rule_for_each(tmp_path: Path) -> None:
         (f"{WATCH}slot = '7 minutes'\n{FIRE_LIMIT}", "A slot must divide a day"),
         (f"{WATCH}slot = '5 moons'\n{FIRE_LIMIT}", "slot: It is a number of seconds"),
         (f"{WATCH}unit = 'person'\n{FIRE_LIMIT}", r"did you mean '\(person\)'"),
-        (f"{WATCH}unit = '(device)'\n{FIRE_LIMIT}", "The unit of a watch is one of"),
+        (f"{WATCH}unit = '(device)'\n{FIRE_LIMIT}", r"one of \(person, slot\), \(person, day\), \(person\), "),
         (f"{WATCH}clock = 'wal'\n{FIRE_LIMIT}", "did you mean 'wall'"),
         (f"{WATCH}[rule.'a/b']\n", "is no name for a rule"),
         (WATCH, "There is no rule"),
@@ -132,3 +135,20 @@ def test_a_ledger_of_something_else_is_refused_before_the_start(tmp_path: Path) 
     rules = Rules.read(tmp_path / "rules.toml")
     with Ledger.open(rules.ledger) as ledger, pytest.raises(ParameterError, match="'barn', but the ledger belongs"):
         prepared(rules, ledger, NINE)
+
+
+def test_a_ledger_of_another_unit_is_refused_with_both_as_they_are_written(tmp_path: Path) -> None:
+    house(tmp_path)
+    text = (tmp_path / "rules.toml").read_text()
+    (tmp_path / "rules.toml").write_text(text.replace("(person, slot)", "(person, day)"))
+    rules = Rules.read(tmp_path / "rules.toml")
+    said = r'rules\.toml says unit = "\(person, day\)", and its ledger protects \(person, slot\)'
+    with Ledger.open(rules.ledger) as ledger, pytest.raises(ParameterError, match=said):
+        prepared(rules, ledger, NINE)
+
+
+def test_a_fault_in_a_question_is_one_line_with_the_part_that_is_meant(tmp_path: Path) -> None:
+    rules = house(tmp_path, "[rule.a]\nmiss_rate = 0.05\nslack = 3\nhaving = 'count(*) > 3 + sqrt(2)'\n")
+    with Ledger.open(rules.ledger) as ledger, pytest.raises(ParameterError, match=r"\[rule.a\]: at 'sqrt") as caught:
+        prepared(rules, ledger, NINE)
+    assert "\n" not in str(caught.value)

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ import pytest
 from louver.ledger import Ledger
 from louver.sense.feeds import MQTT, Broker, Publisher
 from louver.sense.feeds.backoff import Backoff
+from louver.sense.feeds.batch import Batch
 from louver.sense.feeds.connection import Connection
 from louver.sense.feeds.publishing import as_json, as_packed
 from louver.sense.pseudonyms import Door
@@ -144,6 +146,60 @@ def test_what_came_between_two_runs_is_decided_where_the_broker_kept_it_and_unde
         assert [number for number, each in after.items() if each.undecided] == [2, 3, 4, 5]
         assert not any(each.firing for each in decided)
         assert len(paid_keys(rules)) == len(after) + 2 - 4
+
+
+class Slow(MQTT):
+    """A feed that takes its time: longer than a watch waits for one that proves nothing."""
+
+    async def __anext__(self) -> Batch:
+        batch = await super().__anext__()
+        await asyncio.sleep(0.3)
+        return batch
+
+
+def test_what_a_broker_kept_counts_also_where_it_comes_with_pauses(tmp_path: Path, broker: Mosquitto) -> None:
+    rules, address, hands = house(tmp_path), broker.address("wifi"), Hands()
+
+    async def run() -> list[Decided]:
+        await live(rules, address, hands, NINE + STEP, as_json(events({"aula": 1})))
+        await sent(address, as_json(events(*[{"aula": FULL}] * 5, start=NINE + 2 * STEP)))
+        hands.now = NINE + 8 * STEP + 2 * MINUTE
+        feed = Slow(address, client="hall", size=FULL // 2)
+        found: list[Decided] = []
+
+        def enough(decided: list[Decided]) -> bool:
+            found[:] = decided
+            return len(decided) >= 6
+
+        await asyncio.wait_for(watched(rules, feed, enough, clock=WALL, now=hands, tick=0.1), LONGEST)
+        return found
+
+    assert [bool(each.firing) for each in asyncio.run(run())][:6] == [True] * 5 + [False]
+
+
+def test_no_slot_ends_while_the_connection_is_dead_and_nobody_has_noticed(tmp_path: Path, broker: Mosquitto) -> None:
+    rules, address, hands = house(tmp_path, watch='lateness = "0 seconds"'), broker.address("wifi"), Hands()
+
+    async def run() -> None:
+        feed = MQTT(address, client="hall")
+        watching = asyncio.ensure_future(watched(rules, feed, clock=WALL, now=hands, tick=0.05))
+        await feed.ready()
+        await hands.looked_at()
+        broker.stop()
+        await asyncio.sleep(0.1)  # what was on its way
+        await hands.looked_at()
+        hands.now = NINE + 8 * STEP
+        await hands.looked_at()
+        assert feed.connected
+        assert paid_keys(rules) == []
+        broker.go_on()
+        while not paid_keys(rules):
+            await asyncio.sleep(0.1)
+        watching.cancel()
+        with suppress(asyncio.CancelledError):
+            await watching
+
+    asyncio.run(asyncio.wait_for(run(), LONGEST))
 
 
 def test_a_broker_that_loses_the_session_under_a_running_watch_leaves_slots_undecided(

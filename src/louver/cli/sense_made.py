@@ -32,14 +32,33 @@ _ENGINE_CLOCKS = ("iso", "us")
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """A table, and the kinds of malformed messages that there were, by name only."""
+    """A table, and what became of the events: all of it where true counts are asked for, else what is malformed."""
 
     tabled: Tabled
-    malformed: list[str]
+    tally: Tally
+
+    @property
+    def malformed(self) -> list[str]:
+        """The kinds of malformed messages that there were, by name only."""
+        return [outcome for outcome in self.tally.to_dict() if outcome in MALFORMED]
 
 
-def made(source: str, chosen: Options, progress: Callable[[int, int], None]) -> Made:
-    """Reads the events, and makes the table of them."""
+def made(source: str, chosen: Options, progress: Callable[[int, int], None], *, counts: bool = False) -> Made:
+    """Reads the events, and makes the table of them; with `counts` also the whole tally."""
+    tabled, tally, faults = _read(source, chosen, progress)
+    return Made(tabled(), faults if faults is not None and not counts else tally() + (faults or Tally()))
+
+
+def counted(source: str, chosen: Options, progress: Callable[[int, int], None]) -> Tally:
+    """What became of the events, in true counts; no table is made."""
+    _, tally, faults = _read(source, chosen, progress)
+    return tally() + (faults or Tally())
+
+
+def _read(
+    source: str, chosen: Options, progress: Callable[[int, int], None]
+) -> tuple[Callable[[], Tabled], Callable[[], Tally], Tally | None]:
+    """How the table is made, how events are counted, and what was wrong with records that never became events."""
     door = Door(secrets.token_bytes(SALT_BYTES)) if chosen.salt is None else Door.open(chosen.salt)
     events: object
     if _in_engine(source, chosen):
@@ -52,9 +71,7 @@ def made(source: str, chosen: Options, progress: Callable[[int, int], None]) -> 
         events, faults = admitted(
             source, door, chosen.fields, format=chosen.format, zone=chosen.zone, progress=progress
         )
-    tabled, tally = _tabled(events, chosen, door if faults is None else None, columns)
-    malformed = tally() if faults is None else faults
-    return Made(tabled, [outcome for outcome in malformed if outcome in MALFORMED])
+    return *_ways(events, chosen, door if faults is None else None, columns), faults
 
 
 def _in_engine(source: str, chosen: Options) -> bool:
@@ -65,18 +82,19 @@ def _in_engine(source: str, chosen: Options) -> bool:
     )
 
 
-def _tabled(
+def _ways(
     events: object, chosen: Options, door: Door | None, columns: dict[str, str]
-) -> tuple[Tabled, Callable[[], Tally]]:
+) -> tuple[Callable[[], Tabled], Callable[[], Tally]]:
+    """How the table is made, and how what became of the events is counted."""
     places, timezone = chosen.listing.places, chosen.listing.timezone
     zone = ZoneInfo(timezone)
-    if chosen.combining is not None and chosen.kind == READINGS:
-        readings = ReadingsBatch(events, chosen.rule, places, chosen.combining, door, columns=columns)
-        return of_readings(readings.rows(), zone, chosen.combining), readings.tally
+    if (combining := chosen.combining) is not None and chosen.kind == READINGS:
+        readings = ReadingsBatch(events, chosen.rule, places, combining, door, columns=columns)
+        return lambda: of_readings(readings.rows(), zone, combining), readings.tally
     if chosen.kind in (OCCUPANCY, PRESENCE):
         batch = Batch(events, chosen.rule, places, door, columns=columns)
         if chosen.kind == OCCUPANCY:
-            return of_occupancy(batch.occupancy(chosen.during), zone), batch.tally
-        return of_presence(batch.presence(), timezone), batch.tally
+            return lambda: of_occupancy(batch.occupancy(chosen.during), zone), batch.tally
+        return lambda: of_presence(batch.presence(), timezone), batch.tally
     trips = TripsBatch(events, places, door, longest=chosen.longest, words=chosen.fields.words, columns=columns)
-    return of_trips(trips.trips(), zone, chosen.longest), trips.tally
+    return lambda: of_trips(trips.trips(), zone, chosen.longest), trips.tally

@@ -5,25 +5,23 @@ from __future__ import annotations
 import argparse
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from louver.cli.ledger.written import number
 from louver.errors import ParameterError
 from louver.privacy import Unit
 from louver.sense.formats.fields import GENERIC, PRESENCE, READING, SENSORS, TAPS, TRIP, WIFI, Cells, Fields, crowd
-from louver.sense.formats.names import KINDS as USUAL
 from louver.sense.formats.names import check_gives, named_fields
+from louver.sense.formats.written import changes, pairs
 from louver.sense.listing import Listing
 from louver.sense.occupancy import MOST_REGIONS
 from louver.sense.presence import Rule
 from louver.sense.readings_rows import MEAN, Combining
 from louver.sense.tabling import OCCUPANCY, READINGS, REGION, TRIPS, protected, rows_per_unit
-from louver.source.names import instead_of, unit_meant
+from louver.source.names import unit_meant
 from louver.watch.durations import duration
 
 _GIVEN = {READINGS: READING, TRIPS: TRIP}
 _USUAL = {READINGS: GENERIC, TRIPS: TAPS}
-_OWN = ("device", "unit", "place", "time", "value", "clock", "x", "y")
 _EDGES = ("west", "south", "east", "north")
 
 
@@ -89,30 +87,17 @@ def _fields(kind: str, written: str | None, cells: Cells | None) -> Fields:
     usual = _USUAL.get(kind, WIFI)
     if written is not None and "=" not in written:
         usual, written = named_fields(written), None
-    given = {} if written is None else _pairs(written)
+    given = {} if written is None else pairs(written)
     if cells is not None:
         if kind != READINGS:
             raise ParameterError("--cells is for readings with positions; name a list of places.")
         usual = crowd(cells, position=(given.pop("x", "lon"), given.pop("y", "lat")))
-    changes: dict[str, Any] = {"device" if name == "unit" else name: value for name, value in given.items()}
+    own = changes(given)
     if cells is None and ("x" in given or "y" in given):
         raise ParameterError("Positions need a grid that says which cell they are in: --cells.")
     if kind == READINGS and usual.device == usual.place and {"device", "unit"}.isdisjoint(given) and "place" in given:
-        changes["device"] = given["place"]
-    return replace(usual, **changes)
-
-
-def _pairs(written: str) -> dict[str, str]:
-    """`device=mac,place=ap` as a dictionary."""
-    found = {}
-    for part in written.split(","):
-        name, is_pair, value = part.strip().partition("=")
-        if not is_pair or not value.strip():
-            raise ParameterError(f"--fields is one of {', '.join(USUAL)}, or pairs like device=mac,place=ap,clock=s.")
-        if name.strip() not in _OWN:
-            raise ParameterError(f"An event has no field {name.strip()!r}{instead_of(name.strip(), _OWN)}.")
-        found[name.strip()] = value.strip()
-    return found
+        own["device"] = given["place"]
+    return replace(usual, **own)
 
 
 def _only(written: str) -> tuple[str, str]:

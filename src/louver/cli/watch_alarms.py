@@ -15,7 +15,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    from louver.watch.alarms.listing import HEADS, notes, plain, plain_notes, rows
+    from louver.watch.alarms.listing import HEADS, notes, plain, plain_notes, resting, rows
     from louver.watch.journal import Journal
     from louver.watch.rules import Rules
 
@@ -23,6 +23,7 @@ def run(arguments: argparse.Namespace) -> None:
     with Journal.open(rules.journal, create=False) as journal:
         raised = journal.alarms(open_only=not arguments.all)
         said, plain_said = notes(journal, rules.building.timezone), plain_notes(journal)
+    said = resting(raised, rules) + said
     if arguments.json:
         ui.print_json("watch alarms", alarms=plain(raised), **plain_said)
         return

@@ -39,6 +39,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--format", metavar="FORMAT", help="how messages are written; by the file's ending unless given"
     )
     parser.add_argument(
+        "--fields", metavar="FIELDS", help="wifi, generic, meters, sensors; or own names: device=mac,place=ap,clock=s"
+    )
+    parser.add_argument(
         "--clock", metavar="CLOCK", help="wall: slots end by the clock; events: by the events' times, as in a replay"
     )
     parser.add_argument(
@@ -58,21 +61,28 @@ def add_rules(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     import asyncio
 
+    from louver.cli.watch_begin import check_ledger, forecast
+    from louver.cli.watch_end import how_to_check, why_none
     from louver.sense.events import FUTURE
     from louver.watch.rules import Rules
 
-    rules = _ranged(Rules.read(arguments.rules), arguments)
+    rules = _with_fields(_ranged(Rules.read(arguments.rules), arguments), arguments.fields)
     seconds, speed = (_positive(arguments, name) for name in ("seconds", "speed"))
+    check_ledger(rules)
     if arguments.dry_run:
-        _show_forecast(_forecast(rules), arguments.json)
+        _show_forecast(forecast(rules), arguments.json)
         return
     source: str | None = arguments.feed or rules.feed
     if source is None:
         raise ParameterError(f"Say which feed is watched: louver watch FEED, or a line feed = ... in {rules.path}.")
     options = _options(rules, source, speed, arguments.format)
-    clock = _clock(rules, source, arguments.clock)
+    clock = _clock(rules, source)
     watched = asyncio.run(_watched(rules, source, clock, options, arguments, seconds))
     _show_end(watched, arguments.json)
+    if not arguments.json:
+        if not watched.slots and (why := why_none(rules, source, clock)):
+            print(why)
+        print(ui.printable(how_to_check(rules, source, options)))
     if _is_by_events(rules, clock) and watched.tally[FUTURE] and not arguments.json:
         print(JUMPED)
 
@@ -87,7 +97,9 @@ async def _watched(
 ) -> Watched:
     import asyncio
 
+    from louver.cli.watch_begin import say_when_connected, show_wait
     from louver.sense.feeds import open_feed
+    from louver.watch.rules import WALL
     from louver.watch.watching import watch
 
     loop = asyncio.get_running_loop()
@@ -99,25 +111,38 @@ async def _watched(
     if _is_by_events(rules, clock) and not arguments.json:
         print(f"{REPLAYED}\n", flush=True)
     stream: TextIO | None = sys.stderr if arguments.json else None
-    return await watch(
-        rules,
-        open_feed(source, **options),
-        clock=clock,
-        seconds=seconds,
-        once=arguments.once,
-        told=_print_decided if arguments.json else lambda _: None,
-        started=lambda forecast: _show_forecast(forecast, arguments.json),
-        stopping=on_signals,
-        stream=stream,
-    )
+    feed = open_feed(source, **options)
+    is_waiting, is_broker = clock == WALL and not arguments.json, source.startswith(BROKERS)
+
+    def started(forecast: Forecast) -> None:
+        _show_forecast(forecast, arguments.json)
+        if is_waiting:
+            show_wait(rules, forecast.first)
+
+    connecting = asyncio.create_task(say_when_connected(feed, source)) if is_waiting and is_broker else None
+    try:
+        return await watch(
+            rules,
+            feed,
+            clock=clock,
+            seconds=seconds,
+            once=arguments.once,
+            told=_print_decided if arguments.json else lambda _: None,
+            started=started,
+            stopping=on_signals,
+            stream=stream,
+        )
+    finally:
+        if connecting is not None:
+            connecting.cancel()
 
 
-def _clock(rules: Rules, source: str, given: str | None) -> str:
+def _clock(rules: Rules, source: str) -> str:
     """By which time slots end: a live feed's by the wall, those of a file or a range not."""
     from louver.watch.rules import EVENTS, WALL
 
     is_live = rules.begin is None and (source == "-" or source.startswith(BROKERS))
-    return given or rules.clock or (WALL if is_live else EVENTS)
+    return rules.clock or (WALL if is_live else EVENTS)
 
 
 def _is_by_events(rules: Rules, clock: str) -> bool:
@@ -147,7 +172,7 @@ def _options(rules: Rules, source: str, speed: float | None, written: str | None
 
 
 def _ranged(rules: Rules, arguments: argparse.Namespace) -> Rules:
-    """The rules with the range that the command line names, if it does."""
+    """The rules with the range and the clock that the command line names, if it does."""
     from dataclasses import replace
 
     from louver.watch.moments import moment
@@ -156,25 +181,34 @@ def _ranged(rules: Rules, arguments: argparse.Namespace) -> Rules:
         before if text is None else moment(flag, text, rules.zone)
         for flag, text, before in (("--from", arguments.begin, rules.begin), ("--to", arguments.end, rules.end))
     )
-    return replace(rules, begin=begin, end=end)
+    clock = rules.clock if arguments.clock is None else arguments.clock
+    return replace(rules, begin=begin, end=end, clock=clock)
 
 
-def _forecast(rules: Rules) -> Forecast:
-    from louver.ledger import Ledger
-    from louver.watch.pipeline import prepared
+def _with_fields(rules: Rules, written: str | None) -> Rules:
+    """The rules with the fields that the command line names, if it does."""
+    if written is None:
+        return rules
+    from dataclasses import replace
 
-    with Ledger.open(rules.ledger) as ledger:
-        return prepared(rules, ledger, rules.begin).forecast
+    from louver.sense.formats.fields import GENERIC, WIFI, Fields
+    from louver.sense.formats.written import written_fields
+
+    before = rules.options.get("fields")
+    only = before.only if isinstance(before, Fields) else None
+    fields = replace(written_fields(written, WIFI if rules.combining is None else GENERIC), only=only)
+    return replace(rules, options={**rules.options, "fields": fields})
 
 
 def _show_forecast(forecast: Forecast, as_json: bool) -> None:
-    if as_json:
-        ends = None if forecast.ends is None else forecast.ends.isoformat()
-        _print_line("forecast", rules=list(forecast.rules), budget=forecast.budget, ends=ends)
+    from louver.cli.watch_begin import show_forecast
+
+    if not as_json:
+        show_forecast(forecast)
         return
-    for sentence in forecast.rules:
-        print(ui.printable(sentence))
-    print(f"{forecast.budget}\n", flush=True)
+    ends = None if forecast.ends is None else forecast.ends.isoformat()
+    said = {"protected": forecast.protected, "meaning": forecast.meaning}
+    _print_line("forecast", rules=list(forecast.rules), budget=forecast.budget, ends=ends, **said)
 
 
 def _print_decided(decided: list[Decided]) -> None:
@@ -204,12 +238,14 @@ def _show_end(watched: Watched, as_json: bool) -> None:
             slots=watched.slots,
             undecided=watched.undecided,
             alarms=watched.alarms,
+            told=dict(watched.told),
             largest=number_up(watched.paid),
             malformed=_malformed(watched),
         )
         return
     slots = f"{watched.slots:,} slots of rules were decided, {watched.undecided:,} of them not for every key"
-    print(f"{slots}; {watched.alarms:,} alarms; at most {up(watched.paid)} paid for one.")
+    told = ", ".join(f"{count:,} {state}" for state, count in watched.told.items()) or "nothing"
+    print(f"{slots}; told: {told}; at most {up(watched.paid)} paid for one.")
     print(f"Malformed messages: {', '.join(_malformed(watched)) or 'none'}.")
 
 

@@ -27,8 +27,9 @@ def run(arguments: argparse.Namespace) -> None:
     rule = rules.rule(arguments.rule)
     # The level's name is what a rule as a whole is listed under.
     keys = [rule.level, *map(str, rules.building.domain(rule.level).column(rule.level))]
-    if arguments.key is not None and arguments.key not in keys:
-        raise ParameterError(f"The rule {rule.name!r} has no key {arguments.key!r}{instead_of(arguments.key, keys)}.")
+    key = rule.level if arguments.key == f"any {rule.level}" else arguments.key
+    if key is not None and key not in keys:
+        raise ParameterError(f"The rule {rule.name!r} has no key {key!r}{instead_of(key, keys)}.")
     with Journal.open(rules.journal, create=False) as journal:
         zone = rules.building.timezone
-        print(snooze(journal, rule.name, arguments.key, arguments.length, who(arguments), zone))
+        print(snooze(journal, rule.name, key, arguments.length, who(arguments), zone))

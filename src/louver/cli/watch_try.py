@@ -65,16 +65,16 @@ def run(arguments: argparse.Namespace) -> None:
         ]
         ui.print_json("watch try", rule=rule.name, slots=found.slots, fires=fires)
         return
-    _show(found, rule, rules.zone)
+    _show(found, rule, rules.zone, pending)
 
 
-def _show(found: Tried, rule: Rule, zone: ZoneInfo) -> None:
+def _show(found: Tried, rule: Rule, zone: ZoneInfo, pending: int) -> None:
     if not found.slots:
         print(f"The rule {rule.name} has released nothing yet.")
         return
     times = "once" if len(found.fires) == 1 else f"{len(found.fires):,} times"
     print(f"{found.slots:,} slots of {rule.name} were released; with these numbers it fires {times}.")
-    print("Nothing was asked and nothing was paid.")
+    print(f"Nothing was asked and nothing was paid. {_promise(rule, pending)}")
     if found.fires:
         rows = [
             [fire.key, *(_moment(at, zone) for at in (fire.since, fire.fired, fire.cleared))] for fire in found.fires
@@ -82,10 +82,26 @@ def _show(found: Tried, rule: Rule, zone: ZoneInfo) -> None:
         ui.print_table([rule.level, "flagged since", "fires at", "clear at"], rows)
 
 
+def _promise(rule: Rule, pending: int) -> str:
+    """What still holds, by the rule as it is now: each slot was decided with its part of the miss rate."""
+    from louver.decide.words import cases
+
+    each = cases(rule.slot_miss_rate)
+    if rule.is_number:
+        return f"In each slot, every number was within {rule.within} except in at most {each}."
+    said = f"In each slot, a {rule.level} that should be flagged was missed in at most {each}"
+    together = rule.slot_miss_rate * pending
+    if pending == 1:
+        return f"{said}."
+    if together >= 1:
+        return f"{said}; over {pending} slots in a row nothing is promised."
+    return f"{said}; over {pending} slots in a row, together in at most {cases(together)}."
+
+
 def _moment(time: int | None, zone: ZoneInfo) -> str:
     from louver.sense.events import instant
 
-    return "" if time is None else f"{instant(time).astimezone(zone):%Y-%m-%d %H:%M}"
+    return "still fires" if time is None else f"{instant(time).astimezone(zone):%Y-%m-%d %H:%M %Z}"
 
 
 def _whole(flag: str, given: str | None, own: int) -> int:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,9 +35,8 @@ def discrete_laplace(rate: parameters.Number, count: int, *, bits: Bits = SYSTEM
     >>> int(abs(discrete_laplace(50, 1000)).max())
     0
     """
-    exact = noise_rate("The rate", rate)
-    top_rate, digits = _split(exact)
-    top = TABLES.get(("signed top", exact), _signed_top_law(exact, top_rate))
+    exact = rate if type(rate) is Fraction else noise_rate("The rate", rate)
+    top, digits = _signed_tables(exact.numerator, exact.denominator)
     drawn = np.empty(parameters.count("The number of draws", count), dtype=np.int64)
     for start in range(0, len(drawn), CHUNK):
         chunk = drawn[start : start + CHUNK]
@@ -60,6 +60,14 @@ def geometric(rate: parameters.Number, count: int, *, bits: Bits = SYSTEM) -> ND
 def noise_rate(name: str, rate: object, largest: Fraction = LARGEST_RATE) -> Fraction:
     """A rate that the samplers take: a positive rational, neither absurdly small nor absurdly large."""
     return parameters.within(name, parameters.positive(name, rate), SMALLEST_RATE, largest)
+
+
+@lru_cache(maxsize=64)
+def _signed_tables(numerator: int, denominator: int) -> tuple[Inversion, list[Inversion]]:
+    """The tables of a rate. Kept by two whole numbers, which are quickly compared: live streams draw one at a time."""
+    exact = noise_rate("The rate", Fraction(numerator, denominator))
+    top_rate, digits = _split(exact)
+    return TABLES.get(("signed top", exact), _signed_top_law(exact, top_rate)), digits
 
 
 def _split(rate: Fraction) -> tuple[Fraction, list[Inversion]]:

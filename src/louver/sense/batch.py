@@ -6,6 +6,7 @@ Raw events are read by this room alone: a steward reads rows of occupancy.
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -73,8 +74,9 @@ class Batch:
     """A table of events with its rule: where the events are, the regions of their places, and the door.
 
     `events` is a .parquet or .csv file, a table `plant.duckdb#events`, an Arrow, pandas or Polars table, or `Admitted`
-    events, which need no door. `columns` names the columns where they are not called device, place and time. A time is
-    a time, a text that is one (without a zone in UTC), or whole microseconds UTC since 1970.
+    events, which need no door. A line of a CSV file that has more or fewer values than its header is left out.
+    `columns` names the columns where they are not called device, place and time. A time is a time, a text that is one
+    (without a zone in UTC), or whole microseconds UTC since 1970.
 
     >>> from louver.sense import Admitted
     >>> minute = 60_000_000
@@ -151,7 +153,7 @@ def in_engine(
             yield connection
     except (duckdb.OutOfMemoryException, MemoryError):
         raise DataError("The events need more memory than there is; take fewer days at a time.") from None
-    except (duckdb.Error, OSError):
+    except (duckdb.Error, csv.Error, OSError):
         raise DataError("The events cannot be read; check the file and its columns.") from None
 
 

@@ -14,6 +14,7 @@ import duckdb
 
 from louver.errors import DataError, ParameterError
 from louver.sense.admitted import Admitted
+from louver.sense.batch_lines import lines
 from louver.source.locations import DuckDBTable, File, Frame, Location, PostgresTable, locate
 from louver.source.names import instead_of
 
@@ -85,9 +86,7 @@ def _attach(connection: duckdb.DuckDBPyConnection, location: Location) -> None:
         raise DataError(f"There is no file {location.path}.")
     path = _text(str(location.path.resolve()))
     if isinstance(location, File):
-        source = (
-            f"read_parquet({path})" if location.is_parquet else f"read_csv({path}, header = true, all_varchar = true)"
-        )
+        source = f"read_parquet({path})" if location.is_parquet else f"({lines(location.path, path)})"
     elif isinstance(location, DuckDBTable):
         connection.execute(f"ATTACH {path} AS recorded (TYPE duckdb, READ_ONLY)")
         source = ".".join(map(_quoted, ["recorded", *location.table.split(".")]))

@@ -36,8 +36,8 @@ FAULTS = (
     "time out of range",
     "unmatched",
 )
-# Of these a message was meant for somebody, and could be read.
-_READ = ("unknown place", "unknown message", "a departure", "unmatched", "time out of range")
+# Of these a message was meant for somebody, and could be read: that there was one would tell of that unit.
+_READ = ("no number", "no value", "unknown place", "unknown message", "a departure", "unmatched", "time out of range")
 MALFORMED = tuple(fault for fault in FAULTS if fault not in _READ)
 OUTCOMES = (ACCEPTED, DUPLICATE, LATE, FUTURE, *FAULTS)
 

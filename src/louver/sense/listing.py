@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
-from louver.errors import DataError
+from louver.errors import DataError, ParameterError
 from louver.sense.building import Building
 from louver.sense.formats.fields import Cells
 from louver.sense.places import Places
@@ -31,6 +31,10 @@ class Listing:
         """The regions of `building.toml`; its places are access points, or the sensors and regions themselves."""
         building = Building.read(path)
         places = building.sensors if sensors else building.access_points
+        if not places:
+            raise ParameterError(
+                f'{path} has no access_points; write for each region those that cover it: access_points = ["ap-1"].'
+            )
         domain = building.domain(REGION)
         columns = {name: [_written(value) for value in domain.column(name)] for name in domain.columns}
         return cls(Places(places), columns, building.timezone)

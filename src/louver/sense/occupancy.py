@@ -120,7 +120,9 @@ class Occupancy:
     def _final(self, begin: int, end: int) -> Slots:
         """The slots from begin up to end with their rows and presence; what goes on is carried over."""
         step = self._rule.slot
-        taken = self._intake.take(end - 1)
+        # An instant needs no event after it, and there may be more to come: those wait, and presence is known up to it.
+        known = end if self._during else end - step
+        taken = self._intake.take(known - 1 if self._during else known)
         person = np.concatenate([self._person, taken[0]])
         region = np.concatenate([self._region, taken[1]])
         time, start = np.concatenate([self._time, taken[2]]), np.concatenate([self._start, taken[2]])
@@ -131,7 +133,7 @@ class Occupancy:
         if not lasting.all():
             person, region = person[lasting], region[lasting]
             time, start, until = time[lasting], start[lasting], until[lasting]
-        presence = self._presence(person, region, start, time, until, end)
+        presence = self._presence(person, region, start, time, until, known)
         return Slots(begin, end, step, self._rows(person, region, time, until, begin, end), presence)
 
     def _rows(self, person: Whole, region: NDArray[np.int32], time: Whole, until: Whole, begin: int, end: int) -> Rows:
@@ -148,16 +150,16 @@ class Occupancy:
         return longest(person[source], slot, region[source], stay, self._during, self._places.regions)
 
     def _presence(
-        self, person: Whole, region: NDArray[np.int32], start: Whole, time: Whole, until: Whole, end: int
+        self, person: Whole, region: NDArray[np.int32], start: Whole, time: Whole, until: Whole, known: int
     ) -> Presence:
-        """What is known of presence before `end`. What goes on is cut at whole hours only, so that pieces are few."""
+        """What is known of presence before `known`. What goes on is cut at whole hours only, so that pieces are few."""
         first, last = stays(person, region, time, until)
-        since, cut = start[first], last_hour(end)
-        goes_on = until[last] > end
-        known = np.where(goes_on, cut, until[last])
+        since, cut = start[first], last_hour(known)
+        goes_on = until[last] > known
+        ended = np.where(goes_on, cut, until[last])
         self._carry(person[last][goes_on], region[last][goes_on], time[last][goes_on], np.maximum(since, cut)[goes_on])
-        given = known > since
-        return Presence(person[first][given], region[first][given], since[given], known[given], self._places.regions)
+        given = ended > since
+        return Presence(person[first][given], region[first][given], since[given], ended[given], self._places.regions)
 
     def _carry(self, person: Whole, region: NDArray[np.int32], time: Whole, start: Whole) -> None:
         self._person, self._region, self._time, self._start = person, region, time, start

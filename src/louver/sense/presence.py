@@ -74,8 +74,8 @@ class Rule:
             raise ParameterError("A slot must divide a day, as 5 minutes do, so that each day has the same ones.")
 
     def needed_from(self, slot: int) -> int:
-        """From when on a stream that goes on with this slot needs events: a validity before the last whole hour."""
-        return last_hour(slot) - self.validity
+        """From when on a stream that goes on with this slot needs events: a validity before presence was last cut."""
+        return last_hour(slot - self.slot) - self.validity
 
 
 def last_hour(time: int) -> int:

@@ -67,6 +67,7 @@ class Door:
     """
 
     UNLIKE = "The salt is not the one with which the events in {} were taken in; restore that one."
+    CHANGES = False  # whether somebody has several pseudonyms, one after the other
 
     def __init__(self, salt: bytes) -> None:
         given: object = salt

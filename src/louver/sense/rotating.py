@@ -42,6 +42,7 @@ class Rotating:
     """
 
     UNLIKE = "Pseudonyms did not change this often when the events in {} were taken in; change it back."
+    CHANGES = True
 
     def __init__(self, ttl: timedelta | int, per_device: bool = False) -> None:
         self.ttl = duration("The time to live of a salt", ttl)

@@ -82,7 +82,8 @@ class Rows:
 class Slots:
     """Slots that are final: every `step` from `begin` up to but not including `end`, also those without a row.
 
-    `presence` has what ended before `end`, and what goes on up to the last whole hour: pieces that touch are one stay.
+    `presence` has what ended up to the last slot, and what goes on up to the whole hour before it: pieces that touch
+    are one stay.
     """
 
     begin: int

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Collection
 from decimal import Decimal
 from pathlib import Path
 
 from louver.privacy import Unit
-from louver.sense.tabling import DAY, REGION, SLOT, TRIPS, Tabled
+from louver.sense.tabling import DAY, OCCUPANCY, READINGS, REGION, SLOT, TRIPS, VALUE, Tabled, slots_of_day
 
+BUDGET = 3  # of the example: enough for it and for a closer question after it
+OF_A_DAY = "YYYY-MM-DD"
+OF_A_SLOT = f"{OF_A_DAY} HH:MM:SS"
 _WHAT = {
     "occupancy": "who was in which region at each slot",
     "presence": "who was in which region from when to when, a row for each stay and day",
@@ -44,21 +48,30 @@ def described(
     return "\n".join([*lines, "", *_domains(tabled, _relative(keys, folder))]) + "\n"
 
 
-def example(tabled: Tabled, rows: int) -> tuple[str, str]:
-    """A question that the description is enough for, and a slack that a budget of 1 pays for."""
-    key, value = tabled.keys[0], next(iter(tabled.values), None)
-    low, high = (0.0, 2.0) if value is None else tabled.values[value]
-    middle = (low + high) / 2
-    condition = "count(*) > 10" if value is None else f"avg({value}) > {_number(middle)}"
-    question = f"SELECT {key} FROM {tabled.kind} GROUP BY {key} HAVING {condition}"  # noqa: S608 it is shown
-    return question, _number(10 * rows * (high - middle))
+def example(tabled: Tabled, rows: int, known: Collection[str]) -> tuple[str, str]:
+    """A question that the description is enough for, and a slack for which a third of the budget pays.
+
+    Which slots and days there are tells when somebody was there, so whoever asks puts one in. `known` are the columns
+    of the public list.
+    """
+    key, kind = tabled.keys[0], tabled.kind
+    if kind == READINGS:
+        low, high = tabled.values[VALUE]
+        middle = (low + high) / 2
+        asked, slack = f"GROUP BY {key} HAVING avg({VALUE}) > {_number(middle)}", 10 * rows * (high - middle)
+    elif kind == OCCUPANCY:
+        limit = next((name for name in ("devices", "capacity") if name in known), "10")
+        asked, slack = f"WHERE slot = TIMESTAMP '{OF_A_SLOT}' GROUP BY {key} HAVING count(*) > {limit}", 10 * rows
+    else:
+        asked, slack = f"WHERE day = DATE '{OF_A_DAY}' GROUP BY {key} HAVING count(*) > 100", 10 * rows
+    return f"SELECT {key} FROM {kind} {asked}", _number(slack)  # noqa: S608 it is shown
 
 
 def _why(kind: str, unit: Unit, slot: int) -> str:
     if unit.fixes(SLOT) or not unit.fixes(DAY):
         return ""
     if kind in ("occupancy", "readings"):
-        return f"  # a day has {86_400_000_000 // slot} slots; fewer rows cost less, and leave out what is beyond"
+        return f"  # a day has up to {slots_of_day(slot)} slots; fewer rows cost less, and leave out what is beyond"
     return "  # what one day of somebody has beyond it does not count"
 
 

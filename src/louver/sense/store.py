@@ -7,9 +7,9 @@ never. What expires or is erased is really taken out of the files. Releases and 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -27,8 +27,10 @@ if TYPE_CHECKING:
 
 _SERVERS = ("postgresql://", "postgres://")
 # What a store remembers beside its rows: the first slot, the first that is not final, what has expired, from when on
-# everybody can have been heard, by what the salt is known again, and from when on presence is kept.
-FIRST, NEXT, EXPIRED, COMPLETE, SALT, STAYS = "first", "next", "expired", "complete", "salt", "stays"
+# everybody can have been heard, by what the salt is known again, whether pseudonyms change, from when on presence is
+# kept and up to when it is final, and (with the start behind it) the end of a time of which it is not known.
+FIRST, NEXT, EXPIRED, COMPLETE, SALT, CHANGES = "first", "next", "expired", "complete", "salt", "changes"
+STAYS, SETTLED, UNKNOWN = "stays", "settled", "unknown:"
 _OWN = "own:"  # what others have the store remember cannot be mistaken for its own marks
 
 
@@ -115,7 +117,7 @@ class Store(ABC):
     def _expire(self, before: int) -> Forgotten: ...
 
     @abstractmethod
-    def _erase(self, person: int) -> Forgotten: ...
+    def _erase(self, people: Sequence[int]) -> Forgotten: ...
 
     @property
     def next_slot(self) -> int | None:
@@ -133,9 +135,12 @@ class Store(ABC):
                 return False
             if following is not None and slots.begin != following:
                 raise ParameterError(f"Slots are stored in order, and the next one is {_at(following)}.")
+            if CHANGES in marks:
+                slots = replace(slots, presence=None)
             self._insert(slots)
-            since = slots.end if slots.presence is None else marks.get(STAYS, 0 if following is None else slots.begin)
-            new = {FIRST: marks.get(FIRST, slots.begin), NEXT: slots.end, STAYS: since}
+            since = slots.end if slots.presence is None else marks.get(STAYS, slots.begin)
+            settled = last_hour(slots.end - slots.step)  # the last slot, after which more may come
+            new = {FIRST: marks.get(FIRST, slots.begin), NEXT: slots.end, STAYS: since, SETTLED: settled}
             self._mark({name: value for name, value in new.items() if marks.get(name) != value})
         return True
 
@@ -152,8 +157,12 @@ class Store(ABC):
 
     def remember(self, name: str, value: int) -> None:
         """Keep one whole number under a name of the caller's own, in place of the one before."""
+        self.remember_all({name: value})
+
+    def remember_all(self, values: Mapping[str, int]) -> None:
+        """The same for several numbers, all of them or none."""
         with self._transaction():
-            self._mark({f"{_OWN}{name}": value})
+            self._mark({f"{_OWN}{name}": value for name, value in values.items()})
 
     def remembered(self, name: str) -> int | None:
         """What was last kept under this name; none where nothing was."""
@@ -162,11 +171,24 @@ class Store(ABC):
     def bind(self, door: Door | Rotating) -> None:
         """Keep to one salt, or to salts that change as often: or else everybody would be there twice for a while."""
         with self._transaction():
-            known = self._marks().get(SALT)
-            if known is None:
-                self._mark({SALT: door.fingerprint})
-        if known is not None and known != door.fingerprint:
-            raise DataError(door.UNLIKE.format(self.address))
+            marks, new = self._marks(), {SALT: door.fingerprint} | ({CHANGES: 1} if door.CHANGES else {})
+            if marks.get(SALT, door.fingerprint) != door.fingerprint:
+                raise DataError(door.UNLIKE.format(self.address))
+            self._mark({name: value for name, value in new.items() if name not in marks})
+
+    @property
+    def salt(self) -> int | None:
+        """The fingerprint of the door to which the store keeps; none as long as it is not bound."""
+        return self._marks().get(SALT)
+
+    def unknown(self, begin: int, end: int) -> None:
+        """Say that it is not known who was where in [begin, end), so that presence of then is refused."""
+        with self._transaction():
+            marks = self._marks()
+            # One that goes on is one with what is there, so that they stay few.
+            since = max((start for start, until in _unknown(marks) if start <= begin <= until), default=begin)
+            name = f"{UNKNOWN}{since}"
+            self._mark({name: max(end, marks.get(name, end))})
 
     def rows(self, slot: int) -> Rows:
         """The rows of one slot that is final and has not expired.
@@ -184,28 +206,38 @@ class Store(ABC):
     def presence(self, begin: int, end: int) -> Presence:
         """Who was where from when to when, as far as it lies in [begin, end). It is known up to the last whole hour.
 
-        Refused, as rows of a slot are, where some of that time has expired or is not final yet.
+        Refused, as rows of a slot are, where some of that time has expired, is not final yet or was never known; and
+        where pseudonyms change: one person's day would be that of several people.
         """
         marks = self._marks()
-        if STAYS not in marks or begin < marks[STAYS]:
-            since = f"is kept from {_at(marks[STAYS])} on" if STAYS in marks else "was not kept so far"
-            raise DataError(f"Presence {since}; ask about a time after that.")
+        if CHANGES in marks:
+            raise DataError("Presence is not kept where pseudonyms change, because nobody stays longer than one.")
+        since = max(marks.get(STAYS, 0), marks.get(COMPLETE, 0))
+        if STAYS not in marks or begin < since:
+            kept = f"is kept from {_at(since)} on" if STAYS in marks else "was not kept so far"
+            raise DataError(f"Presence {kept}; ask about a time after that.")
         if begin < marks.get(EXPIRED, 0):
             raise DataError(f"Presence from before {_at(marks[EXPIRED])} has expired; what was released stands.")
-        if end > last_hour(marks[NEXT]):
-            raise DataError(f"Presence is final up to {_at(last_hour(marks[NEXT]))}; ask again when more is.")
+        if end > (final := marks.get(SETTLED, 0)):
+            raise DataError(f"Presence is final up to {_at(final)}; ask again when more is.")
+        for start, until in _unknown(marks):
+            if start < end and begin < until:
+                raise DataError(
+                    f"Presence is not known from {_at(start)} to {_at(until)}, because the feed was not there or the "
+                    "clock was set; ask about a time before or after."
+                )
         return self._presence(begin, end).within(begin, end)
 
     def expire(self, before: int) -> Forgotten:
         """Forget events, slots and presence before this time, also in the files."""
         return self._expire(before)
 
-    def erase(self, person: int) -> Forgotten:
-        """Forget all events, rows and presence of one pseudonym, also in the files."""
-        given: object = person
-        if not isinstance(given, int) or isinstance(given, bool):
+    def erase(self, *people: int) -> Forgotten:
+        """Forget all events, rows and presence of one pseudonym or several, also in the files, which is done once."""
+        given: tuple[object, ...] = people
+        if not all(isinstance(each, int) and not isinstance(each, bool) for each in given):
             raise ParameterError("Erase by a pseudonym, which is a whole number, or by a device id and the door.")
-        return self._erase(person)
+        return self._erase(people)
 
     def erase_device(self, device: str, door: Door) -> Forgotten:
         """Forget all events and rows of one device; its id goes through the door and no further."""
@@ -220,6 +252,11 @@ class Store(ABC):
 
     def __repr__(self) -> str:
         return f"<store at {self.address}>"
+
+
+def _unknown(marks: Mapping[str, int]) -> list[tuple[int, int]]:
+    """From when to when presence is not known, in order."""
+    return sorted((int(name.removeprefix(UNKNOWN)), end) for name, end in marks.items() if name.startswith(UNKNOWN))
 
 
 def _at(slot: int) -> str:

@@ -12,7 +12,7 @@ import os
 import stat
 import threading
 import weakref
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -52,7 +52,7 @@ _ROWS = "SELECT slot, person, region, coalesce(value, 'nan') AS value FROM occup
 _PUT_PRESENCE = "INSERT INTO presence SELECT person, region, start, until FROM given"
 _PRESENCE = "SELECT person, region, start, until FROM presence WHERE until > ? AND start < ?"
 # What of each table is to go, and how the presence that stays is written: none of it is of an earlier time.
-_OF_PERSON = {"events": "person = $1", "occupancy": "person = $1", "presence": "person = $1"}
+_OF_PEOPLE = dict.fromkeys(("events", "occupancy", "presence"), "list_contains($1::BIGINT[], person)")
 _BEFORE = {"events": "time < $1", "occupancy": "slot < $1", "presence": "until <= $1"}
 _AFTER = "person, region, greatest(start, $1) AS start, until"
 
@@ -155,10 +155,10 @@ class FolderStore(Store):
                     self._mark({EXPIRED: before})
             return self._rewritten(_BEFORE, before, expires=True)
 
-    def _erase(self, person: int) -> Forgotten:
-        return self._rewritten(_OF_PERSON, person)
+    def _erase(self, people: Sequence[int]) -> Forgotten:
+        return self._rewritten(_OF_PEOPLE, list(people))
 
-    def _rewritten(self, gone: Mapping[str, str], value: int, *, expires: bool = False) -> Forgotten:
+    def _rewritten(self, gone: Mapping[str, str], value: int | list[int], *, expires: bool = False) -> Forgotten:
         """Copies all but what meets a table's condition to a new file, which becomes the store's."""
         fresh = Path(f"{self._file}.new")
         with self._turn, self._sentences():
@@ -188,7 +188,7 @@ class FolderStore(Store):
             self._connect()
         return forgotten
 
-    def _counted(self, table: str, met: str, value: int) -> int:
+    def _counted(self, table: str, met: str, value: int | list[int]) -> int:
         counted = self._connected().execute(f"SELECT count(*) FROM {table} WHERE {met}", [value]).fetchone()  # noqa: S608
         return int(counted[0]) if counted else 0
 
@@ -224,8 +224,8 @@ class FolderStore(Store):
             left.unlink(missing_ok=True)
         connection.execute("SET enable_progress_bar = false")
         connection.execute(_TABLES.format(schema="main"))
+        self._file.chmod(0o600)  # also where it was written anew
         if is_new:
-            self._file.chmod(0o600)
             _synced(self.folder)
         self._open = connection
 

@@ -3,6 +3,7 @@
 Deleted rows stay in PostgreSQL's files until they are written anew, so whatever forgets rows ends with VACUUM (FULL). A
 mark says that this is due until it is done, so that the next opening does it after a crash. The server's log of writes
 (pg_wal), its backups and its standbys keep copies for as long as they are kept: that is for whoever runs the server.
+Its statistics would keep values too, so it makes none of columns that tell of people.
 
 A lock of the session keeps others out. The server gives it back when the session ends, also where its process or its
 machine died: it looks after a silent one within a minute.
@@ -49,12 +50,16 @@ CREATE TABLE IF NOT EXISTS {schema}.presence (person BIGINT NOT NULL, region TEX
 CREATE INDEX IF NOT EXISTS presence_until ON {schema}.presence (until);
 CREATE TABLE IF NOT EXISTS {schema}.marks (name TEXT PRIMARY KEY, value BIGINT NOT NULL);
 """
+# Columns of which the server makes statistics, among those that tell of people.
+_COUNTED = """SELECT attrelid::regclass::text, attname FROM pg_attribute
+WHERE attrelid = ANY(%s::regclass[]::oid[]) AND attname = ANY(%s) AND attstattarget IS DISTINCT FROM 0"""
+_OF_SOMEBODY = dict.fromkeys(("person", "time", "start", "until"), "BIGINT") | {"value": "DOUBLE PRECISION"}
 _INCOMING = "CREATE TEMP TABLE IF NOT EXISTS incoming (LIKE events) ON COMMIT DELETE ROWS"
 _APPEND = """INSERT INTO events SELECT DISTINCT ON (time, person, place) person, place, time, value FROM incoming
 ON CONFLICT DO NOTHING"""
 _MARK = "INSERT INTO marks VALUES (%s, %s) ON CONFLICT (name) DO UPDATE SET value = EXCLUDED.value"
 _PRESENCE = "SELECT person, region, start, until FROM presence WHERE until > %s AND start < %s"
-_OF_PERSON = {"events": "person = %s", "occupancy": "person = %s", "presence": "person = %s"}
+_OF_PEOPLE = dict.fromkeys(("events", "occupancy", "presence"), "person = ANY(%s::BIGINT[])")
 _BEFORE = {"events": "time < %s", "occupancy": "slot < %s", "presence": "until <= %s"}
 _AFTER = "UPDATE presence SET start = %s WHERE start < %s"
 
@@ -139,21 +144,21 @@ class PostgresStore(Store):
         return Presence(_whole(person), numbers, _whole(start), _whole(until), regions)
 
     def _expire(self, before: int) -> Forgotten:
-        return self._forgotten(_BEFORE, before, expires=True)
+        return self._forgotten(_BEFORE, before, before)
 
-    def _erase(self, person: int) -> Forgotten:
-        return self._forgotten(_OF_PERSON, person)
+    def _erase(self, people: Sequence[int]) -> Forgotten:
+        return self._forgotten(_OF_PEOPLE, list(people))
 
-    def _forgotten(self, gone: Mapping[str, str], value: int, *, expires: bool = False) -> Forgotten:
+    def _forgotten(self, gone: Mapping[str, str], value: object, before: int | None = None) -> Forgotten:
         """Deletes what meets a table's condition, and then writes the files anew."""
         with self._transaction() as connection:
-            if expires and value > self._marks().get(EXPIRED, 0):
-                self._mark({EXPIRED: value})
+            if before is not None and before > self._marks().get(EXPIRED, 0):
+                self._mark({EXPIRED: before})
             counts = [
                 connection.execute(f"DELETE FROM {table} WHERE {met}".encode(), (value,)).rowcount  # noqa: S608 our own names
                 for table, met in gone.items()
             ]
-            cut = connection.execute(_AFTER, (value, value)).rowcount if expires else 0
+            cut = 0 if before is None else connection.execute(_AFTER, (before, before)).rowcount
             is_due = any(counts) or cut > 0
             if is_due:
                 self._mark({REWRITE: 1})
@@ -217,6 +222,10 @@ class PostgresStore(Store):
                     f"The server of the store {self.address} could lose what it has stored, because {setting} is not "
                     "on; set it in postgresql.conf."
                 )
+        for table, column in self._connection.execute(_COUNTED, (list(_BEFORE), list(_OF_SOMEBODY))).fetchall():
+            # A new type, even if it is the old one, drops the statistics that there are; rows stay as they are.
+            changes = f"ALTER {column} SET STATISTICS 0, ALTER {column} TYPE {_OF_SOMEBODY[column]}"
+            self._connection.execute(f"ALTER TABLE {table} {changes}".encode())
 
     @contextmanager
     def _sentences(self) -> Iterator[None]:

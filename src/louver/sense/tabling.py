@@ -16,7 +16,6 @@ from louver import parameters
 from louver.errors import ParameterError
 from louver.privacy import Unit
 from louver.sense.events import instant
-from louver.sense.presence import DAY as DAY_LENGTH
 from louver.sense.presence import MICROSECOND, MINUTE, Presence, Whole
 from louver.sense.presence_table import by_day
 from louver.sense.readings_rows import Combining, ReadingRows
@@ -35,6 +34,7 @@ UNITS = {
 }
 # Of one person's day: more stays or trips than these are left out.
 _USUAL_ROWS = {PRESENCE: 16, TRIPS: 4}
+LONGEST_DAY = timedelta(hours=25) // MICROSECOND  # the one on which summer ends
 _QUARTER = timedelta(minutes=15) // MICROSECOND  # clocks change at whole quarters of an hour
 
 
@@ -58,6 +58,11 @@ def protected(kind: str, unit: Unit | None) -> Unit:
     return unit
 
 
+def slots_of_day(slot: int) -> int:
+    """How many slots the longest day has."""
+    return -(-LONGEST_DAY // slot)
+
+
 def rows_per_unit(kind: str, unit: Unit, slot: int, during: int | None, stated: int | None) -> int:
     """How many rows of one unit count: as stated, or as many as there can be, or the usual number."""
     if stated is not None:
@@ -66,7 +71,7 @@ def rows_per_unit(kind: str, unit: Unit, slot: int, during: int | None, stated: 
         return during or 1
     if not unit.fixes(DAY):
         raise ParameterError(f"Say how many rows of {unit} count in all, with --rows-per-unit.")
-    return _USUAL_ROWS.get(kind) or DAY_LENGTH // slot * (during or 1)
+    return _USUAL_ROWS.get(kind) or slots_of_day(slot) * (during or 1)
 
 
 def of_occupancy(rows: Rows, zone: ZoneInfo) -> Tabled:
@@ -92,7 +97,7 @@ def of_presence(found: Presence, timezone: str) -> Tabled:
         DAY: day,
         MINUTES: (end - start) / MINUTE,
     }
-    return Tabled(PRESENCE, columns, {MINUTES: (0, DAY_LENGTH // MINUTE)})
+    return Tabled(PRESENCE, columns, {MINUTES: (0, LONGEST_DAY // MINUTE)})
 
 
 def of_trips(trips: TripRows, zone: ZoneInfo, longest: int) -> Tabled:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import date, datetime
+from decimal import Decimal
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
@@ -119,9 +120,8 @@ class Section:
     def _of(self, kind: type, name: str) -> Any:
         found = self.raw(name)
         if found is not None and (not isinstance(found, kind) or (kind is int and isinstance(found, bool))):
-            raise self.wrong(
-                name, f"must be {_WORDS[kind]}, not {_WORDS.get(type(found), 'a ' + type(found).__name__)}"
-            )
+            shown = str(found) if isinstance(found, Decimal) else _WORDS.get(type(found), f"a {type(found).__name__}")
+            raise self.wrong(name, f"must be {_WORDS[kind]}, not {shown}")
         return found
 
 

@@ -4,6 +4,9 @@ Nobody there and no events is private, so how much comes says nothing. A broker 
 meanwhile: then nothing is missed, only late. Where it did not, and for a feed that nobody keeps anything for, the time
 since the feed was last there is missed. Where sensors give heartbeats, so is the time between two of them that are
 further apart than the rules allow.
+
+What a broker kept can take long to come, with pauses. So time goes on only as far as the feed proves that everything
+came, and a session of a feed that proves nothing is not trusted.
 """
 
 from __future__ import annotations
@@ -25,6 +28,7 @@ class Attendance:
     before the very first start.
 
     `known` is whether the session is the one that was used until then: what another one kept is something else.
+    `is_kept` is whether everything that is sent meanwhile is kept, and becomes false for good once something is not.
     """
 
     def __init__(
@@ -36,14 +40,22 @@ class Attendance:
         heartbeats: bool = False,
         there_until: int | None = None,
         known: bool = False,
+        is_kept: bool = True,
         steady: Callable[[], float] = time.monotonic,
     ) -> None:
         self._feed, self._now, self._steady = feed, now, steady
         self._patience, self._by_heartbeats = patience, heartbeats
         self._is_strange = not known
-        self.there_until = there_until
+        self._alive_until = self._whole_until = there_until
+        self.session, self.is_kept = session(feed), is_kept
         self.link = Link(False, connections=0, losses=0)
-        self._since = steady()  # when the connection was last made or lost
+        self._since = self._held = steady()  # when the connection was last made or lost, and from when proofs count
+
+    @property
+    def there_until(self) -> int | None:
+        if self._alive_until is None or self._whole_until is None:
+            return None
+        return min(self._alive_until, self._whole_until)
 
     def look(self) -> Missed | None:
         """The time that was missed, where that is found now."""
@@ -53,33 +65,46 @@ class Attendance:
         if not new.connected:
             self.link = old._replace(connected=False)  # the rest is looked at when it is back
             return None
-        self.link, began = new, self.there_until
-        if began is None:
-            self.there_until = now
-        is_lost, self._is_strange = new.losses != old.losses or self._is_strange, False
+        self.link, there_until, alive_until = new, self.there_until, self._alive_until
+        if there_until is None or alive_until is None:
+            self._alive_until = self._whole_until = now
+        self.is_kept = self.is_kept and new.session != "" and new.heard is not None
+        is_lost = self._is_strange or new.losses != old.losses
+        is_lost = is_lost or (new.connections != old.connections and not self.is_kept)
         is_alive = not self._by_heartbeats or new.heartbeats != old.heartbeats
+        self._is_strange = False
         if is_alive:
-            self.there_until = now
-        if began is None:
+            self._alive_until = now
+        if new.heard is None:
+            self._whole_until = now
+        elif new.heard >= self._held:
+            self._whole_until = now - int(max(0.0, self._steady() - new.heard) * 1e6)
+        if there_until is None or alive_until is None:
             return None
         if is_lost:
-            return Missed(began - UNNOTICED, now)
-        if is_alive and self._by_heartbeats and now - began > self._patience:
-            return Missed(began, now, f"No heartbeat came for more than {written(self._patience)}")
+            return Missed(there_until - UNNOTICED, now)
+        if is_alive and self._by_heartbeats and now - alive_until > self._patience:
+            return Missed(alive_until, now, f"No heartbeat came for more than {written(self._patience)}")
         return None
 
+    @property
+    def is_current(self) -> bool:
+        """Whether the connection is still the one of the last look."""
+        return self.link.connected and linked(self._feed, self.link)[:3] == self.link[:3]
+
     def rested(self, seconds: float) -> bool:
-        """Whether it is connected for so long, so that what waited for it can have come."""
-        return self.link.connected and self._steady() - self._since >= seconds
+        """Whether what waited for it has come; where nothing proves that, whether it is connected for so long."""
+        return self.link.connected and (self.link.heard is not None or self._steady() - self._since >= seconds)
 
     def hold(self) -> None:
-        """As if it had connected just now."""
-        self._since = self._steady()
+        """As if it had connected just now, and proven nothing so far."""
+        self._since = self._held = self._steady()
 
     def known_until(self) -> int:
         """Up to when something that happened would have been heard of."""
-        now = self._now()
-        return now if not self._by_heartbeats or self.there_until is None else min(now, self.there_until)
+        alive = self._alive_until if self._by_heartbeats else None
+        whole = self._whole_until if self.link.heard is not None else None
+        return min(each for each in (self._now(), alive, whole) if each is not None)
 
     def silence(self) -> str:
         """Why nothing is known for longer than the rules allow; empty where something is."""
@@ -87,8 +112,14 @@ class Attendance:
             return ""
         if not self.link.connected:
             return f"The feed is not connected for more than {written(self._patience)}."
-        if self._now() - self.known_until() > self._patience:
+        now = self._now()
+        if self._by_heartbeats and self._alive_until is not None and now - self._alive_until > self._patience:
             return f"No heartbeat came for more than {written(self._patience)}, so the sensors may be silent."
+        if now - self.known_until() > self._patience:
+            return (
+                f"For more than {written(self._patience)} not everything has come that was sent; the broker must let "
+                "the watch read and write its topic below louver/echo/, or has too much to tell."
+            )
         return ""
 
 

@@ -20,12 +20,15 @@ class Erasing:
 
     def __init__(self, asked: Erasures, store: Store) -> None:
         self._asked, self._store = asked, store
+        asked.bind(store.salt)
         self._until: dict[int, int] = {}  # up to when nothing more is taken in of those who were erased
 
     def run(self, occupancy: Occupancy | Readings | None = None) -> None:
         """Do what is asked for."""
-        for erasure in self._asked.waiting():
-            self._store.erase(erasure.person)
+        waiting = self._asked.waiting()
+        if waiting:
+            self._store.erase(*(erasure.person for erasure in waiting))  # all at once: the files are written anew
+        for erasure in waiting:
             if occupancy is not None:
                 occupancy.forget(erasure.person)
                 self._until[erasure.person] = erasure.asked

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from fractions import Fraction
 
-from louver.decide.shown import down, up
+from louver.decide.shown import down, meaning, up
 from louver.decide.words import cases
 from louver.errors import BudgetError
 from louver.ledger import Ledger
@@ -22,23 +22,33 @@ from louver.privacy.ranges import Between
 from louver.sense.events import instant
 from louver.watch.hours import local_day, midnight_after
 from louver.watch.questions import Asked
-from louver.watch.rules import DAY, SLOT, Rules
+from louver.watch.rules import DAY, SLOT, SPARSE, Rules
 from louver.watch.telling import each
 
-WEEK = 7 * 86_400_000_000
+WHOLE_DAYS = 7
+WEEK = WHOLE_DAYS * 86_400_000_000
 HORIZON = 10 * 366 * 86_400_000_000  # as far as anybody plans
+
+Lasting = tuple[str, datetime | None, Fraction]  # how long the budget lasts, when it ends, what one unit pays at most
 
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """One sentence for each rule, and one about the budget; `ends` is when it does, None where it does not."""
+    """What is protected, one sentence for each rule, one about the budget, and what that price means.
 
+    `ends` is when the budget does, None where it does not. `first` is the first slot that a watch asks about, None
+    before it is started.
+    """
+
+    protected: str
     rules: tuple[str, ...]
     budget: str
     ends: datetime | None
+    meaning: str
+    first: int | None = None
 
     def __str__(self) -> str:
-        return "\n".join([*self.rules, self.budget])
+        return "\n".join([self.protected, *self.rules, self.budget, self.meaning])
 
 
 def forecast(rules: Rules, asked: Sequence[Asked], ledger: Ledger, start: int) -> Forecast:
@@ -47,11 +57,9 @@ def forecast(rules: Rules, asked: Sequence[Asked], ledger: Ledger, start: int) -
     begin = -(-start // step) * step
     said = tuple(_rule(one, rules) for one in asked)
     costs = {one.rule.name: one.price + one.closer_price for one in asked}
-    if rules.unit.fixes(SLOT):
-        return Forecast(said, _by_slot(rules, costs, ledger, begin), None)
-    if rules.unit.fixes(DAY):
-        return Forecast(said, *_by_day(rules, costs, ledger, begin))
-    return Forecast(said, *_for_ever(rules, costs, ledger, begin))
+    lasting = _by_slot if rules.unit.fixes(SLOT) else _by_day if rules.unit.fixes(DAY) else _for_ever
+    budget, ends, most = lasting(rules, costs, ledger, begin)
+    return Forecast(rules.unit.sentence(), said, budget, ends, f"Meaning: {meaning(rules.unit, most)}.")
 
 
 def cost(rules: Rules, costs: dict[str, Fraction], slot: int) -> Fraction:
@@ -67,14 +75,24 @@ def _rule(asked: Asked, rules: Rules) -> str:
     if rule.is_number:
         promised = f"each number is within {rule.within} except in at most {cases(rule.slot_miss_rate)}"
         if rule.limit is None:
-            return f"{rule.name}{hours}: {price}; {promised}."
+            return " ".join([f"{rule.name}{hours}: {price}; {promised}.", *asked.plan.warnings])
     row = "in a slot" if rule.pending == 1 else f"in {rule.pending} slots in a row"
-    promised = f"a {rule.level} over its limit {row} fires except in at most {cases(rule.miss_rate)}"
-    covered = "; keys after the last alarm of a slot are undecided" if rule.strategy == "sparse" else ""
-    return f"{rule.name}{hours}: {price}; {promised}{covered}."
+    promised = f"{asked.meant} {row} fires except in at most {cases(rule.miss_rate)}"
+    covered = f"; a number fires from {rule.within} below the limit on" if rule.is_number else _sparse(asked)
+    return " ".join([f"{rule.name}{hours}: {price}; {promised}{covered}.", *asked.plan.warnings])
 
 
-def _by_slot(rules: Rules, costs: dict[str, Fraction], ledger: Ledger, begin: int) -> str:
+def _sparse(asked: Asked) -> str:
+    """What a sparse rule leaves out, and whether it is cheaper without."""
+    if asked.rule.strategy != SPARSE:
+        return ""
+    said = "; keys after the last alarm of a slot are undecided"
+    if asked.not_sparse is None or asked.not_sparse >= asked.price:
+        return said
+    return f'{said}. Without strategy = "sparse" a slot costs at most {up(asked.not_sparse)}, and every key is decided'
+
+
+def _by_slot(rules: Rules, costs: dict[str, Fraction], ledger: Ledger, begin: int) -> Lasting:
     # Slots of a week see every combination of hours, also where clocks change: they change whole hours.
     worst = max(range(begin, begin + WEEK, rules.timing.slot), key=lambda slot: cost(rules, costs, slot))
     needed = cost(rules, costs, worst)
@@ -82,56 +100,74 @@ def _by_slot(rules: Rules, costs: dict[str, Fraction], ledger: Ledger, begin: in
     if needed > left:
         names = [rule.name for rule in rules.due(worst)]
         price = f"cost {up(needed)} together" if len(names) > 1 else f"costs {up(needed)}"
+        paid = (
+            "" if rules.begin is None else " Where another watch has paid for this range, its journal has the answers."
+        )
         raise BudgetError(
             f"The rules do not fit into a slot's budget: {' and '.join(names)} {price} and {down(left)} is left, "
-            f"which is {up(needed - left)} too little. Give them a larger slack or miss rate, or other hours."
+            f"which is {up(needed - left)} too little. Give them a larger slack or miss rate, or other hours.{paid}"
         )
-    return f"Every slot has a budget of its own: {up(needed)} of {down(left)} is used at most, for as long as you like."
+    said = f"Every slot has a budget of its own: {up(needed)} of {down(left)} is used at most, for as long as you like."
+    return said, None, needed
 
 
-def _by_day(rules: Rules, costs: dict[str, Fraction], ledger: Ledger, begin: int) -> tuple[str, datetime | None]:
-    """What is left of the first day, and of the seven whole days after it the first on which the budget ends."""
+def _by_day(rules: Rules, costs: dict[str, Fraction], ledger: Ledger, begin: int) -> Lasting:
+    """What is left of the first day, and on which of the seven whole days after it the budget ends."""
     zone, step = rules.zone, rules.timing.slot
     first_end = midnight_after(begin, zone)
-    left, ends = _on_a_day(rules, costs, ledger, begin, first_end)
+    left, ends, most = _on_a_day(rules, costs, ledger, begin, first_end)
     first, said = None, ""
     if ends is not None:
         first = instant(ends).astimezone(zone)
         said = f"On {first:%Y-%m-%d} the {down(left)} that is left may be used up at {first:%H:%M}. "
     day_begin = -(-first_end // step) * step
-    for _ in range(7):
+    short: dict[str, list[datetime]] = {}  # when the budget ends, by what is said of that day
+    for _ in range(WHOLE_DAYS):
         day_end = midnight_after(day_begin, zone)
-        left, ends = _on_a_day(rules, costs, ledger, day_begin, day_end)
+        left, ends, paid = _on_a_day(rules, costs, ledger, day_begin, day_end)
+        most = max(most, paid)
         if ends is not None:
             until = instant(ends).astimezone(zone)
-            whole = f"On {until:%A}s the day's budget of {down(left)} may be used up at {until:%H:%M}"
-            return f"{said}{whole}; slots after that are undecided.", first or until
+            short.setdefault(f"budget of {down(left)} may be used up at {until:%H:%M}", []).append(until)
         day_begin = -(-day_end // step) * step
+    if short:
+        whole = ". ".join(f"{_days(at)} {budget}" for budget, at in short.items())
+        return f"{said}{whole}; slots after that are undecided.", first or min(min(at) for at in short.values()), most
     if first is not None:
-        return f"{said}Slots of that day after that are undecided. Every other day's budget suffices.", first
-    return "Every day has a budget of its own, which suffices for the whole day.", None
+        return f"{said}Slots of that day after that are undecided. Every other day's budget suffices.", first, most
+    return "Every day has a budget of its own, which suffices for the whole day.", None, most
+
+
+def _days(ends: list[datetime]) -> str:
+    """Whose budget ends, by days of the week."""
+    if len(ends) == WHOLE_DAYS:
+        return "Each day's"
+    *others, last = (f"{each:%A}s" for each in ends)
+    return f"On {', '.join(others)} and {last} the day's" if others else f"On {last} the day's"
 
 
 def _on_a_day(
     rules: Rules, costs: dict[str, Fraction], ledger: Ledger, begin: int, end: int
-) -> tuple[Fraction, int | None]:
-    """What a day's budget still has, and the first slot up to its end that it cannot pay any more."""
-    day = local_day(begin, rules.zone)
+) -> tuple[Fraction, int | None, Fraction]:
+    """What a day's budget still has, the first slot up to its end that it cannot pay any more, and what is paid."""
+    day, slots = local_day(begin, rules.zone), range(begin, end, rules.timing.slot)
     left = ledger.remaining(Scope({DAY: Between(day, day + timedelta(days=1))}))
-    return left, _spent(rules, costs, left, range(begin, end, rules.timing.slot))
+    needed = sum((cost(rules, costs, slot) for slot in slots), Fraction(0))
+    return left, _spent(rules, costs, left, slots), min(left, needed)
 
 
-def _for_ever(rules: Rules, costs: dict[str, Fraction], ledger: Ledger, begin: int) -> tuple[str, datetime | None]:
+def _for_ever(rules: Rules, costs: dict[str, Fraction], ledger: Ledger, begin: int) -> Lasting:
     left, step = ledger.remaining(Scope.everything()), rules.timing.slot
     week = sum((cost(rules, costs, slot) for slot in range(begin, begin + WEEK, step)), Fraction(0))
     whole = min(int(left / week), HORIZON // WEEK) if week else HORIZON // WEEK
     rest = begin + whole * WEEK
     ends = _spent(rules, costs, left - whole * week, range(rest, rest + WEEK, step))
     if ends is None:
-        return f"The budget of {down(left)} for each person suffices for more than ten years.", None
+        most = min(left, (whole + 1) * week)
+        return f"The budget of {down(left)} for each person suffices for more than ten years.", None, most
     until = instant(ends).astimezone(rules.zone)
     said = f"The budget of {down(left)} for each person may be used up at {until:%H:%M on %Y-%m-%d}"
-    return f"{said}; slots after that are undecided.", until
+    return f"{said}; slots after that are undecided.", until, left
 
 
 def _spent(rules: Rules, costs: dict[str, Fraction], left: Fraction, slots: range) -> int | None:

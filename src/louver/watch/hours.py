@@ -13,6 +13,7 @@ from louver.sense.events import instant, microseconds
 from louver.source.names import instead_of
 
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+_FORTNIGHT = 14 * 86_400_000_000
 _HOURS = re.compile(r"(\d{1,2}):(\d{2})\s*-\s*(\d{1,2}):(\d{2})")
 
 
@@ -47,6 +48,11 @@ class Hours:
 
     def hold_at(self, slot: int, zone: ZoneInfo) -> bool:
         return self.hold(instant(slot).astimezone(zone))
+
+    def next_at(self, slot: int, zone: ZoneInfo, step: int) -> int | None:
+        """The first slot from this one on at which they hold; None where there is none within two weeks."""
+        begin = -(-slot // step) * step
+        return next((at for at in range(begin, begin + _FORTNIGHT, step) if self.hold_at(at, zone)), None)
 
     @property
     def always(self) -> bool:

@@ -1,13 +1,13 @@
 """The outbox's part of the journal: which notices wait for which channel, and what became of them.
 
-Notices of one rule and key go to one channel in order, so only the first that waits may be due.
+Notices of one rule and key go to one channel in order: one is due when all that wait before it are.
 """
 
 from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Final
 
 from louver.watch.alarms.alarm import Alarm, Notice
@@ -20,25 +20,26 @@ _SNOOZED: Final = (
     " AND snoozes.until > :now)"
 )
 # Whoever snoozed knew of a crowd, not that nobody can tell any more. So the first notice of that goes out, and before
-# it, to keep the order, what it stands behind.
+# it, to keep the order, what it stands behind; what comes after it is held back.
 _BREAKING: Final = (
     "EXISTS (SELECT 1 FROM deliveries behind JOIN alarms breaks ON breaks.number = behind.alarm"  # noqa: S608 fixed texts
     " WHERE behind.channel = deliveries.channel AND behind.lane = deliveries.lane AND behind.outcome IS NULL"
+    " AND behind.number >= deliveries.number"
     f" AND behind.notice = 0 AND breaks.state IN {WITHOUT_ANSWER})"
 )
 _DUE: Final = (
-    "SELECT deliveries.number, record, notice, tries, tried"  # noqa: S608 fixed texts
+    "SELECT deliveries.number, record, notice, tries, tried, lane"  # noqa: S608 fixed texts
     " FROM deliveries JOIN alarms ON alarms.number = deliveries.alarm"
-    " WHERE channel = :channel AND outcome IS NULL AND next <= :now AND deliveries.number ="
-    " (SELECT min(number) FROM deliveries first WHERE first.channel = deliveries.channel"
-    "  AND first.lane = deliveries.lane AND first.outcome IS NULL)"
-    f" AND (NOT :snoozes OR NOT {_SNOOZED} OR {_BREAKING}) ORDER BY next, deliveries.number LIMIT :most"
+    " WHERE channel = :channel AND outcome IS NULL AND NOT EXISTS"
+    " (SELECT 1 FROM deliveries first WHERE first.channel = deliveries.channel AND first.lane = deliveries.lane"
+    "  AND first.outcome IS NULL AND first.number <= deliveries.number AND first.next > :now)"
+    f" AND (NOT :snoozes OR NOT {_SNOOZED} OR {_BREAKING}) ORDER BY deliveries.number LIMIT :most"
 )
 _TO_REPEAT: Final = (
     "SELECT alarms.number, record, max(notice)"  # noqa: S608 fixed texts
     " FROM alarms JOIN deliveries ON alarms.number = deliveries.alarm"
     " WHERE closed IS NULL AND acknowledged IS NULL AND channel = :channel"
-    f" AND (NOT :snoozes OR NOT {_SNOOZED})"
+    f" AND (NOT :snoozes OR NOT {_SNOOZED}) AND alarms.rule NOT IN (SELECT value FROM json_each(:resting))"
     " GROUP BY alarms.number HAVING count(*) = count(outcome) AND max(ended) <= :now - :every"
 )
 
@@ -59,13 +60,13 @@ class Deliveries:
         self._file = file
 
     def due(self, channel: str, now: int, *, snoozes: bool = True, most: int = 100) -> list[Waiting]:
-        """Those whose turn it is, the longest due first."""
+        """Those whose turn it is, in the order in which they were made. Where one fails, so do those behind it."""
         values = {"channel": channel, "now": now, "snoozes": snoozes, "most": most}
         with self._file.read() as connection:
             found = connection.execute(_DUE, values).fetchall()
         return [
-            Waiting(number, Notice(Alarm.from_dict(json.loads(record)), notice), tries, tried)
-            for number, record, notice, tries, tried in found
+            Waiting(number, Notice(Alarm.from_dict(json.loads(record)), notice), tries, tried, lane)
+            for number, record, notice, tries, tried, lane in found
         ]
 
     def delivered(self, numbers: Iterable[int], now: int, remark: str | None = None) -> None:
@@ -91,9 +92,12 @@ class Deliveries:
                 [(now, then, why, number) for number, then in again.items()],
             )
 
-    def repeat(self, channel: str, every: int, now: int, *, snoozes: bool = True) -> int:
-        """Tell again what is open, not acknowledged, and was last told so long ago; how many that are."""
-        values = {"channel": channel, "now": now, "snoozes": snoozes, "every": every}
+    def repeat(self, channel: str, every: int, now: int, *, snoozes: bool = True, resting: Collection[str] = ()) -> int:
+        """Tell again what is open, not acknowledged, and was last told so long ago; how many that are.
+
+        Rules that are `resting`, outside of their hours, find nothing new, and are not told again.
+        """
+        values = {"channel": channel, "now": now, "snoozes": snoozes, "every": every, "resting": json.dumps([*resting])}
         with self._file.read() as connection:
             if not connection.execute(_TO_REPEAT, values).fetchone():
                 return 0  # the common case takes no lock

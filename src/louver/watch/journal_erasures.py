@@ -6,9 +6,12 @@ it is done nothing of it is left in the journal's files: deleted content is over
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Iterable
+from typing import Final, NamedTuple
 
 from louver.watch.journal_file import JournalFile
+
+_SALT: Final = "salt"
 
 
 class Erasure(NamedTuple):
@@ -24,10 +27,23 @@ class Erasures:
     def __init__(self, file: JournalFile) -> None:
         self._file = file
 
-    def ask(self, person: int, now: int) -> None:
-        """Erase this person; asked twice, the later time counts."""
+    def bind(self, salt: int | None) -> None:
+        """Whoever takes requests says by which salt it knows people, so that none is made by another."""
+        if salt is not None and salt != self.salt():
+            with self._file.write() as connection:
+                connection.execute("INSERT OR REPLACE INTO bound VALUES (?, ?)", (_SALT, str(salt)))
+
+    def salt(self) -> int | None:
+        """The fingerprint of the salt of whoever took requests last; none where nobody did."""
+        with self._file.read() as connection:
+            found = connection.execute("SELECT value FROM bound WHERE name = ?", (_SALT,)).fetchone()
+        return None if found is None else int(found[0])
+
+    def ask(self, people: Iterable[int], now: int) -> None:
+        """Erase these people, all of them or nobody; asked twice, the later time counts."""
         with self._file.write() as connection:
-            connection.execute("INSERT OR REPLACE INTO erasures VALUES (?, ?)", (person, now))
+            asked = [(person, now) for person in people]
+            connection.executemany("INSERT OR REPLACE INTO erasures VALUES (?, ?)", asked)
 
     def waiting(self) -> list[Erasure]:
         """What is asked for and not done yet."""

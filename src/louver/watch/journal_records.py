@@ -104,9 +104,13 @@ class Failing(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """A delivery whose turn it is: its number, how often it was tried so far, and when first."""
+    """A delivery whose turn it is: its number, how often it was tried so far, and when first.
+
+    Those of one `lane` go out in order.
+    """
 
     number: int
     notice: Notice
     tries: int
     tried: int | None
+    lane: str

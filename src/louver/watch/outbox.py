@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from secrets import SystemRandom
 from typing import Final
@@ -48,7 +48,8 @@ def _aloud(said: str) -> None:
 class Outbox:
     """Runs beside the watcher: `await outbox.run()` until it is cancelled, or `await outbox.flush()` once.
 
-    `say` gets a sentence when a channel fails, is back, or a notice is given up.
+    `say` gets a sentence when a channel fails, is back, or a notice is given up. `resting` names the rules that do not
+    ask at a time, outside of their hours: of these nobody is reminded.
     """
 
     def __init__(
@@ -57,12 +58,13 @@ class Outbox:
         channels: Mapping[str, Channel],
         *,
         say: Callable[[str], None] = _aloud,
+        resting: Callable[[int], Collection[str]] = lambda _: (),
         now: Callable[[], int] = clock,
         uniform: Callable[[float, float], float] = _RANDOM.uniform,
     ) -> None:
         self._journal, self._deliveries = journal, journal.deliveries
         self._channels = dict(channels)
-        self._say, self._now, self._uniform = say, now, uniform
+        self._say, self._resting, self._now, self._uniform = say, resting, now, uniform
         self._news = {name: asyncio.Event() for name in self._channels}
         self._failing: set[str] = set()
         self._strangers: set[str] = set()
@@ -104,12 +106,16 @@ class Outbox:
         """Until nothing is due. A journal that cannot be written is no reason to stop."""
         try:
             if channel.repeat is not None:
-                self._deliveries.repeat(channel.name, channel.repeat, self._now(), snoozes=channel.snoozes)
+                now = self._now()
+                resting = self._resting(now)
+                self._deliveries.repeat(channel.name, channel.repeat, now, snoozes=channel.snoozes, resting=resting)
             while due := self._deliveries.due(
                 channel.name, self._now(), snoozes=channel.snoozes, most=AT_ONCE if _gathers(channel) else PAGE
             ):
+                failed: set[str] = set()  # what stands behind a notice that failed waits with it
                 for group in _grouped(channel, due):
-                    await self._try(channel, group)
+                    if len(group) > 1 or group[0].lane not in failed:
+                        failed |= await self._try(channel, group)
             self._held.pop(channel.name, None)
         except LouverError as fault:
             self._hold_up(channel, f": {fault}")
@@ -127,7 +133,8 @@ class Outbox:
         with suppress(Exception):
             self._say(sentence)
 
-    async def _try(self, channel: Channel, group: Sequence[Waiting]) -> None:
+    async def _try(self, channel: Channel, group: Sequence[Waiting]) -> set[str]:
+        """The lanes that wait now."""
         left = [each.notice for each in group if each.number not in self._done]
         try:
             if left:
@@ -141,6 +148,8 @@ class Outbox:
             self._later(channel, group, LaterError(f"It failed in an unforeseen way ({type(fault).__name__})."))
         else:
             self._delivered(channel, group)
+            return set()
+        return {each.lane for each in group}
 
     def _delivered(self, channel: Channel, group: Sequence[Waiting]) -> None:
         numbers, remark = [each.number for each in group], self._done[group[-1].number]

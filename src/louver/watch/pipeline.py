@@ -17,6 +17,7 @@ from typing import Self
 
 from louver.errors import AccessError, ParameterError
 from louver.ledger import Ledger
+from louver.question import QuestionError
 from louver.sense.events import FUTURE, Event, Tally, instant
 from louver.sense.occupancy import Occupancy
 from louver.sense.places import Places
@@ -29,6 +30,7 @@ from louver.sense.store import Store
 from louver.source import Table
 from louver.steward import Steward
 from louver.watch.absence import BEGAN, NOT_THERE, Absence, Missed
+from louver.watch.alarms.alarm import Alarm
 from louver.watch.alone import alone
 from louver.watch.answers import WHO
 from louver.watch.changing import opened_door, too_soon
@@ -39,8 +41,8 @@ from louver.watch.erasing import Erasing
 from louver.watch.forecast import Forecast, forecast
 from louver.watch.journal import Journal
 from louver.watch.jumps import Jumps
-from louver.watch.questions import Asked
-from louver.watch.rules import WALL, Rule, Rules
+from louver.watch.questions import Asked, missing
+from louver.watch.rules import WALL, Rule, Rules, unit_shown
 from louver.watch.starting import resume
 from louver.watch.tables import Tables
 
@@ -59,6 +61,11 @@ def prepared(rules: Rules, ledger: Ledger, now: int | None = None) -> Prepared:
     """Check every rule against the ledger, before anything is read or paid."""
     tables = Tables(rules)
     table = tables.empty()
+    if rules.unit != ledger.unit:
+        raise ParameterError(
+            f'{rules.path} says unit = "{unit_shown(rules.unit)}", and its ledger protects '
+            f"{unit_shown(ledger.unit)}; write that unit, or name another ledger."
+        )
     Steward(table, ledger)  # says whether the ledger is this building's
     if any(person.name == WHO for person in ledger.people()):
         raise AccessError(
@@ -71,8 +78,11 @@ def prepared(rules: Rules, ledger: Ledger, now: int | None = None) -> Prepared:
 def _asked(rules: Rules, rule: Rule, table: Table) -> Asked:
     try:
         return Asked(rule, rules, table)
+    except QuestionError as fault:
+        at = f"at {fault.marked!r}: " if fault.marked else ""
+        raise ParameterError(f"{rules.path}, [rule.{rule.name}]: {at}{fault.sentence}") from None
     except ParameterError as fault:
-        raise ParameterError(f"{rules.path}, [rule.{rule.name}]: {fault}") from None
+        raise ParameterError(f"{rules.path}, [rule.{rule.name}]: {missing(rule, rules) or fault}") from None
 
 
 class Pipeline:
@@ -89,6 +99,7 @@ class Pipeline:
         now: Callable[[], int],
     ) -> None:
         self.forecast = ready.forecast
+        self.left: list[Alarm] = []  # alarms of what is no longer watched, told at the start
         self._rules, self._timing = ready.rules, ready.rules.timing
         self._door, self._store, self._decider, self._held = door, store, decider, ExitStack()
         self._clock, self._now = clock, now
@@ -98,7 +109,8 @@ class Pipeline:
         self._retention = None if ready.rules.keep is None else Retention(ready.rules.keep)
         self._forgotten = 0
         self._complete_from = 0  # slots before are not asked about
-        self.absence = Absence(store, self._timing)
+        self._lasting = 0 if ready.rules.combining is None else self._timing.slot  # presence is taken at an instant
+        self.absence = Absence(store, self._timing, self._lasting)
         self._erasing = erasing
         self.erase()
         self._restore()
@@ -114,15 +126,21 @@ class Pipeline:
             store = stack.enter_context(Store.open(rules.store))
             stack.enter_context(alone(rules.journal))
             ledger = stack.enter_context(Ledger.open(rules.ledger))
-            ready = prepared(rules, ledger, now() if rules.begin is None else rules.begin)
+            ready = prepared(rules, ledger, cls._paid_from(rules, store, journal, now))
             door = opened_door(rules)
             store.bind(door)
-            resume(rules, journal)
+            left = resume(rules, journal)
             decider = Decider(rules, ready.asked, ready.tables, ledger, journal)
             made = cls(ready, door, store, decider, Erasing(journal.erasures, store), clock, now)
+            made.left = left
             made._held = stack.pop_all()
             return made
         raise AssertionError  # nothing in the stack swallows what is raised
+
+    @classmethod
+    def _paid_from(cls, rules: Rules, store: Store, journal: Journal, now: Callable[[], int]) -> int:  # noqa: ARG003
+        """From when on slots will be paid for; a store that cannot be gone on with is refused first."""
+        return now() if rules.begin is None else rules.begin
 
     @property
     def tally(self) -> Tally:
@@ -133,6 +151,12 @@ class Pipeline:
     def next_slot(self) -> int | None:
         """The first slot that is not final."""
         return self._occupancy.next_slot
+
+    @property
+    def first_slot(self) -> int | None:
+        """The first slot that is asked about."""
+        step, following = self._timing.slot, self._occupancy.next_slot
+        return None if following is None else max(following, -(-self._complete_from // step) * step)
 
     def take(self, events: Sequence[Event]) -> None:
         """Events through the door into the store; they are on disk when it returns."""
@@ -175,6 +199,7 @@ class Pipeline:
 
     def away(self, begin: int, end: int, why: str = NOT_THERE) -> None:
         """What happened in this time is not known, so it is not asked about; also after a restart."""
+        self._store.unknown(begin - self._timing.lateness, end + self._timing.validity)
         self.absence.add(Missed(begin, end, why))
 
     def close(self) -> None:
@@ -206,7 +231,7 @@ class Pipeline:
         if why := self.absence.why(slot) or too_soon(self._rules, slot):
             return why
         after = self._rules.late_after
-        if self._clock != WALL or after is None or self._now() - slot <= after:
+        if self._clock != WALL or after is None or self._now() - slot - self._lasting <= after:
             return ""
         return f"The data of {instant(slot):%H:%M} came more than {written(after)} late, so nothing was asked."
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from dataclasses import replace
 from fractions import Fraction
@@ -12,17 +13,17 @@ import numpy as np
 from louver import steward
 from louver.decide.planning import node, plan
 from louver.decide.words import cases, counted
-from louver.errors import ParameterError
+from louver.errors import LouverError, ParameterError
 from louver.privacy import largest_total
 from louver.question.nodes import Classes, Comparison, Flag, Question, Threshold, Values
 from louver.question.normal import rebuilt
 from louver.sense.events import instant
 from louver.source import Source, Table
 from louver.source.filters import Compare, Filter, both
-from louver.watch.rules import DAY, SLOT, Rule, Rules
+from louver.watch.rules import DAY, SLOT, SPARSE, Rule, Rules
 from louver.watch.tables import VALUE, name_of
 
-DEVICES, PEOPLE, CAPACITY = "devices", "people", "capacity"
+DEVICES, PEOPLE, CAPACITY, LOAD = "devices", "people", "capacity", "load"
 READ = "what sensors read"
 
 
@@ -36,12 +37,14 @@ class Asked:
         self.rule = rule
         self._table, self._reads = name_of(rules), rules.combining is not None
         self.domain = rules.building.domain(rule.level)
+        self._within = _bounds(rules)
         self._by_day, self._zone = rules.unit.fixes(DAY), rules.zone
         self._source = Source(table, domains=self.domain)
         self._question = self._checked(node(self.sql))
         self.plan = self._planned(rule)
         steward.check(table, self.plan)
         self.price = largest_total(self.plan.worst).price
+        self.not_sparse = self._not_sparse()
         self.closer = self._closer()
         self.closer_price = Fraction(0) if self.closer is None else largest_total(self.closer.worst).price
         self.keys: tuple[str, ...] = tuple(map(str, self.domain.column(rule.level)))
@@ -81,11 +84,25 @@ class Asked:
         together = f"over {self.rule.pending} slots in a row, together in at most {cases(self.rule.miss_rate)}"
         return f"In each slot: {said} A miss {together}."
 
-    @staticmethod
-    def promise_of(made: Any) -> str:
+    def promise_of(self, made: Any) -> str:
         """The promise of a plan, without what it says of rows that a bound leaves out: a person has one in a slot."""
-        bound = " ".join(counted(made.reading.where, made.unit, made.reading.bound))
-        return str(made.promise).replace(f" {bound}", "")
+        said = str(made.promise)
+        for errors in ("misses", "errors"):  # of flags, and of numbers
+            said = said.replace(f" {' '.join(counted(made.reading.where, made.unit, made.reading.bound, errors))}", "")
+        return said + self._within
+
+    @property
+    def meant(self) -> str:
+        """Which keys a rule is to find, in words."""
+        return f"a {self.rule.level} {'over its limit' if self.is_over else 'that meets its condition'}"
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it looks for what is above a limit, and not for another condition."""
+        if self.rule.is_number:
+            return self.rule.limit is not None
+        condition = getattr(self._question, "condition", None)
+        return isinstance(condition, Comparison) and condition.sign in (">", ">=") and self._threshold() is not None
 
     def _planned(self, rule: Rule) -> Any:
         promise: dict[str, Any] = {"miss_rate": rule.slot_miss_rate, "rows_per_unit": 1, "domain": self.domain}
@@ -95,6 +112,16 @@ class Asked:
             promise |= {"slack": rule.slack, "strategy": rule.strategy, "objective": rule.objective}
             promise |= {"alarms": rule.alarms, "false_alarm_rate": rule.false_alarm_rate}
         return plan(self._source, self._about(0), **promise)
+
+    def _not_sparse(self) -> Fraction | None:
+        """What a sparse rule would cost without its strategy; none where there is no other."""
+        if self.rule.strategy != SPARSE:
+            return None
+        try:
+            other = self._planned(replace(self.rule, strategy=None, alarms=None, objective=None))
+        except LouverError:
+            return None
+        return largest_total(other.worst).price
 
     def _closer(self) -> Any:
         if (closer := self.rule.closer) is None:
@@ -142,3 +169,23 @@ class Asked:
             return dict.fromkeys(self.keys)
         base = [Fraction(0)] * len(self.keys) if column is None else self.domain.numbers(column)
         return {key: threshold.factor * each + threshold.constant for key, each in zip(self.keys, base, strict=True)}
+
+
+def missing(rule: Rule, rules: Rules) -> str:
+    """Which line a rule that was refused needs, where it names a column that the building or the feed does not give."""
+    named = set(re.findall(r"\w+", f"{rule.having} {rule.ask} {rule.limit}"))
+    known = rules.building.domain(rule.level).columns
+    if DEVICES in named and DEVICES not in known:
+        return "There is no column 'devices'; write under [building] of the building's file: devices_per_person = 1.3."
+    if LOAD in named and LOAD not in known:
+        return f"There is no column 'load'; write for every {rule.level} of the building's file one like: load = 12."
+    if VALUE in named and rules.combining is None:
+        return 'Presence has no value; where sensors read one, write under [watch]: rows = "readings".'
+    return ""
+
+
+def _bounds(rules: Rules) -> str:
+    """What the promise about readings leaves out."""
+    if (combining := rules.combining) is None:
+        return ""
+    return f" Readings below {combining.lower:g} count as that, and those above {combining.upper:g} as that."

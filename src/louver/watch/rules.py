@@ -13,9 +13,11 @@ from louver import parameters
 from louver.errors import ParameterError
 from louver.privacy import Unit
 from louver.sense.building import Building
+from louver.sense.formats.names import of_places
 from louver.sense.presence import Rule as Timing
 from louver.sense.readings_rows import Combining
 from louver.source.names import instead_of
+from louver.watch.durations import written
 from louver.watch.hours import Hours
 
 if TYPE_CHECKING:
@@ -23,14 +25,22 @@ if TYPE_CHECKING:
 
 # What an access point can tell apart, and what these add up to. Rooms of a region it cannot.
 LEVELS = ("region", "floor", "building")
-PERSON, SLOT, DAY = "person", "slot", "day"
-UNITS = (Unit(PERSON, SLOT), Unit(PERSON, DAY), Unit(PERSON))
-STRATEGIES = ("shift", "progressive", "adaptive", "sparse")
+PERSON, REGION, SLOT, DAY = "person", "region", "slot", "day"
+UNITS = (Unit(PERSON, SLOT), Unit(PERSON, DAY), Unit(PERSON), Unit(REGION, SLOT))
+SPARSE = "sparse"
+_ORDER = (PERSON, REGION, SLOT, DAY)
+STRATEGIES = ("shift", "progressive", "adaptive", SPARSE)
 WALL, EVENTS = "wall", "events"
 CLOCKS = (WALL, EVENTS)
 TERMINAL = "terminal"
 MOST_SLOTS = 1000
 MOST_HYSTERESIS = 10**12
+
+
+def unit_shown(unit: Unit) -> str:
+    """A unit as people write it: who, and then when."""
+    columns = sorted(unit.columns, key=lambda name: _ORDER.index(name) if name in _ORDER else len(_ORDER))
+    return str(unit) if unit.is_row else f"({', '.join(columns)})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +99,8 @@ class Rule:
             raise ParameterError(
                 "Numbers take no slack, strategy or closer question; within says how far they are off."
             )
+        if self.closer is not None and self.slack is not None and self.closer.slack > self.slack:
+            raise ParameterError("A closer question has less slack than its rule, or as much; this one has more.")
         if not self.is_number and self.limit is not None:
             raise ParameterError("limit is for numbers; a condition has its limit in having.")
         parameters.within("hysteresis", self.hysteresis, 0, MOST_HYSTERESIS)
@@ -146,19 +158,47 @@ class Rules:
     channels: Section | None = None
 
     def __post_init__(self) -> None:
-        if self.unit not in UNITS:
-            listed = ", ".join(str(unit) for unit in UNITS)
-            raise ParameterError(f"The unit of a watch is one of {listed}, not {self.unit}.")
+        self._check_unit()
         if not self.rules:
             raise ParameterError("There is no rule; it needs a table [rule.NAME].")
         if self.clock is not None and self.clock not in CLOCKS:
             raise ParameterError(f"There is no clock {self.clock!r}{instead_of(self.clock, CLOCKS)}.")
+        if self.keep is not None:
+            self._check_keep(self.keep)
         if self.rotate is not None:
             self._check_rotation(self.rotate)
         if (self.begin is None) != (self.end is None):
             raise ParameterError("A range of a recording has both ends: from and to.")
         if self.begin is not None and self.end is not None and self.begin >= self.end:
             raise ParameterError("A range of a recording ends after it begins; to is not part of it.")
+
+    def _check_unit(self) -> None:
+        if self.unit not in UNITS:
+            listed = ", ".join(unit_shown(unit) for unit in UNITS)
+            raise ParameterError(f"The unit of a watch is one of {listed}, not {unit_shown(self.unit)}.")
+        by_region = self.unit.fixes(REGION)
+        if by_region and self.combining is None:
+            raise ParameterError(f"The unit {unit_shown(self.unit)} is for readings; presence is of people.")
+        if self.combining is not None and self.combining.by_region != by_region:
+            raise ParameterError("Readings are combined by region where the unit is (region, slot), and only there.")
+        fields = self.options.get("fields")
+        if self.combining is None or fields is None or of_places(fields) in (None, by_region):
+            return
+        if by_region:
+            raise ParameterError(
+                f'The unit {self.unit} is for sensors of places, fields = "sensors"; readings that are somebody\'s own '
+                f"take {UNITS[0]} or another unit of a person."
+            )
+        raise ParameterError(
+            "Sensors of places are nobody's own and tell about whoever is there, so that no person would be protected; "
+            'write unit = "(region, slot)".'
+        )
+
+    def _check_keep(self, keep: int) -> None:
+        from louver.sense.retention import SHORTEST
+
+        if keep < SHORTEST:
+            raise ParameterError(f"keep must be {written(SHORTEST)} or more, not {written(keep)}.")
 
     def _check_rotation(self, rotate: int) -> None:
         if self.unit != Unit(PERSON, SLOT):
@@ -190,6 +230,10 @@ class Rules:
         if name not in found:
             raise ParameterError(f"{self.path} has no rule {name!r}{instead_of(name, found)}.")
         return found[name]
+
+    def resting(self, slot: int) -> frozenset[str]:
+        """The rules that do not ask at a slot, outside of their hours, by name."""
+        return frozenset(rule.name for rule in self.rules) - {rule.name for rule in self.due(slot)}
 
     def due(self, slot: int) -> tuple[Rule, ...]:
         """The rules whose hours hold at a slot."""

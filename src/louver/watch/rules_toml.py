@@ -12,6 +12,9 @@ from zoneinfo import ZoneInfo
 from louver import parameters
 from louver.privacy import Unit
 from louver.sense.building import Building
+from louver.sense.formats.fields import GENERIC, WIFI, Fields
+from louver.sense.formats.names import named_fields
+from louver.sense.formats.written import written_fields
 from louver.sense.presence import Rule as Timing
 from louver.sense.readings_rows import MEAN, Combining
 from louver.source.names import instead_of, unit_meant
@@ -20,13 +23,13 @@ from louver.source.toml_file import parsed
 from louver.watch.durations import duration
 from louver.watch.hours import Hours
 from louver.watch.moments import moment
-from louver.watch.rules import LEVELS, TERMINAL, Closer, Rule, Rules
+from louver.watch.rules import LEVELS, REGION, TERMINAL, Closer, Rule, Rules
 
 _OF_A_WATCH = (
     *("building", "store", "ledger", "salt", "journal", "dataset", "unit", "feed", "format", "fields", "client"),
     *("slot", "validity", "lateness", "skew", "clock", "no_data_after", "late_after", "keep"),
     *("from", "to", "jump", "heartbeat", "rotate"),
-    *("rows", "combine", "lower", "upper"),
+    *("rows", "combine", "lower", "upper", "only"),
 )
 _OF_A_RULE = (
     *("level", "having", "ask", "values", "within", "limit", "miss_rate", "slack", "false_alarm_rate"),
@@ -63,13 +66,15 @@ def read(path: Path) -> Rules:
     for rule in rules:
         if rule.level in building.domain(rule.level).column(rule.level):
             raise given.wrong("building", f"has a {rule.level} that is called {rule.level!r}; give it another id")
+    if not building.access_points and given.text("rows") in (None, ROWS[0]):
+        raise given.wrong("building", 'has no access_points; write those of each region: access_points = ["ap-1"]')
     store = _place(path, given.needed("store", '"store"'))
     with given.said():
         return Rules(
             path=path,
             building=building,
             dataset=given.needed("dataset", '"hall 7"'),
-            unit=_unit(given),
+            unit=(unit := _unit(given)),
             rules=rules,
             store=store,
             ledger=_place(path, given.needed("ledger", '"watch.ledger"')),
@@ -84,7 +89,7 @@ def read(path: Path) -> Rules:
             begin=_moment(given, "from", building),
             end=_moment(given, "to", building),
             heartbeat=given.text("heartbeat"),
-            combining=_combining(given),
+            combining=_combining(given, by_region=unit.fixes(REGION)),
             channels=channels,
             **{
                 name: _length(given, name)
@@ -94,7 +99,7 @@ def read(path: Path) -> Rules:
         )
 
 
-def _combining(given: Section) -> Combining | None:
+def _combining(given: Section, *, by_region: bool) -> Combining | None:
     """How readings become rows; none where presence is watched."""
     rows = given.text("rows") or ROWS[0]
     if rows not in ROWS:
@@ -105,7 +110,7 @@ def _combining(given: Section) -> Combining | None:
                 raise given.wrong(name, 'is for readings; they take rows = "readings"')
         return None
     lower, upper = _needed(given, "lower", "0"), _needed(given, "upper", "10")
-    return Combining(given.text("combine") or MEAN, float(lower), float(upper))
+    return Combining(given.text("combine") or MEAN, float(lower), float(upper), by_region)
 
 
 def _rules(name: str, given: Section, channels: tuple[str, ...]) -> Iterator[Rule]:
@@ -200,10 +205,25 @@ def _length(given: Section, name: str) -> int:
         return duration("It", given.raw(name))
 
 
-def _options(given: Section) -> dict[str, str | None]:
+def _options(given: Section) -> dict[str, str | Fields | None]:
     """What the feed is opened with; readings are (unit, place, time, value) unless other fields are named."""
     usual = {"fields": "generic"} if given.text("rows") == ROWS[1] else {}
-    return {**usual, **{name: given.text(name) for name in ("format", "fields", "client") if name in given}}
+    options: dict[str, str | Fields | None] = {
+        **usual,
+        **{name: given.text(name) for name in ("format", "fields", "client") if name in given},
+    }
+    named = options.get("fields")
+    if isinstance(named, str) and "=" in named:
+        with given.said("fields"):
+            options["fields"] = written_fields(named, GENERIC if usual else WIFI)
+    if "only" not in given:
+        return options
+    only = given.texts("only") or []
+    if len(only) != 2:
+        raise given.wrong("only", 'is a field and its value, such as ["kind", "power"]')
+    fields = options.get("fields") or "wifi"
+    taken = named_fields(fields) if isinstance(fields, str) else fields
+    return {**options, "fields": replace(taken, only=(only[0], only[1]))}
 
 
 def _moment(given: Section, name: str, building: Building) -> int | None:

@@ -11,7 +11,7 @@ from louver.sense.events import instant
 from louver.sense.readings_rows import ReadingRows
 from louver.sense.rows import Rows
 from louver.source import Table
-from louver.watch.rules import DAY, LEVELS, PERSON, SLOT, Rules
+from louver.watch.rules import DAY, LEVELS, PERSON, REGION, SLOT, Rules
 
 OCCUPANCY, READINGS = "occupancy", "readings"
 VALUE = "value"
@@ -23,9 +23,9 @@ def name_of(rules: Rules) -> str:
 
 
 class Tables:
-    """Makes the table of a slot. A person has one row in it, so one unit of a slot moves one count by one.
+    """Makes the table of a slot. A unit has one row in it, so one unit of a slot moves one count by one.
 
-    Rows of readings have a value as well, within its bounds.
+    Rows of readings have a value as well, within its bounds. Where a region is the unit, there is no person.
     """
 
     def __init__(self, rules: Rules) -> None:
@@ -47,7 +47,7 @@ class Tables:
         arrow, count = self._arrow, len(rows)
         local = instant(slot).astimezone(self._zone).date()
         columns: dict[str, Any] = {
-            PERSON: rows.person,
+            **({} if self._unit.fixes(REGION) else {PERSON: rows.person}),
             SLOT: arrow.array(np.full(count, slot, dtype=np.int64)).cast(arrow.timestamp("us")),
             DAY: arrow.array(np.full(count, np.datetime64(local, "D"))),
         }

@@ -12,8 +12,8 @@ from typing import Any
 from louver.watch.alarms.alarm import Alarm
 from louver.watch.answers import Answer
 from louver.watch.journal_states import CLEAR, FIRING, NO_DATA, UNDECIDED
-from louver.watch.questions import Asked
-from louver.watch.rules import DAY, SLOT, Rules
+from louver.watch.questions import PEOPLE, Asked
+from louver.watch.rules import DAY, PERSON, REGION, SLOT, Rules
 from louver.watch.states import BURNING, Standing
 
 ANY = "any"
@@ -21,7 +21,8 @@ ANY = "any"
 
 def each(rules: Rules) -> str:
     """What a price is for."""
-    return "person and slot" if rules.unit.fixes(SLOT) else "person and day" if rules.unit.fixes(DAY) else "person"
+    who = REGION if rules.unit.fixes(REGION) else PERSON
+    return f"{who} and slot" if rules.unit.fixes(SLOT) else f"{who} and day" if rules.unit.fixes(DAY) else who
 
 
 def whole(old: Standing | None, answer: Answer, slot: int) -> Standing:
@@ -46,6 +47,9 @@ def alarms(
         "price": answer.price,
         "unit": each(rules),
         "zone": rules.building.timezone,
+        "over": asked.is_over,
+        "within": rule.within,
+        "hours": "" if rule.hours.always else str(rule.hours),
     }
     told = []
     for key in answer.outcomes:
@@ -71,6 +75,7 @@ def _of_key(facts: Mapping[str, Any], asked: Asked, key: str, new: Standing, ans
         state=FIRING if fires else CLEAR,
         since=new.since,
         limit=asked.limits[key],
+        devices=asked.thresholds[key] if asked.counted == PEOPLE else None,
         slots=new.streak if fires else new.clear_streak,
         closer=answer.closer.get(key),
         value=None if isinstance(number, bool) else number,
@@ -80,4 +85,13 @@ def _of_key(facts: Mapping[str, Any], asked: Asked, key: str, new: Standing, ans
 
 def _of_rule(facts: Mapping[str, Any], level: str, new: Standing, answer: Answer) -> Alarm:
     todo = "Nothing: the rule decides again, and tells by itself what it flags." if new.state == CLEAR else ""
-    return Alarm(**facts, key=level, level=ANY, state=new.state, since=new.since, reason=answer.reason, todo=todo)
+    since, reason = new.since, answer.reason
+    return Alarm(
+        **facts, key=level, level=ANY, state=new.state, since=since, reason=reason, todo=todo, part=_part(answer)
+    )
+
+
+def _part(answer: Answer) -> str:
+    """How many of the keys have no answer, where others have one."""
+    left, every = sum(outcome == UNDECIDED for outcome in answer.outcomes.values()), len(answer.outcomes)
+    return f"{left:,} of the {every:,}" if 0 < left < every else ""

@@ -2,23 +2,26 @@
 
 A batch is acknowledged when its events are stored. In a replay slots become final by the events' own times, or all at
 the end where the rules name a range. Live they become final by the wall clock, while the feed is there and has nothing
-more from before: nobody there means no events, and that must be decided too.
+more from before: nobody there means no events, and that must be decided too. A broker's feed proves up to when it has
+nothing more; another one is believed when it rests.
 """
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, TypeVar
 
-from louver.errors import DataError, LouverError, ParameterError
+from louver.errors import AccessError, DataError, LouverError, ParameterError
 from louver.sense.events import Tally
 from louver.sense.feeds.batch import Batch, Feed
+from louver.watch.alarms.alarm import Alarm
 from louver.watch.attendance import Attendance, session
 from louver.watch.clock import LONGEST_BACK, Clock
 from louver.watch.deciding import Decided
@@ -29,8 +32,8 @@ from louver.watch.pipeline import Pipeline
 from louver.watch.ranged import RangedPipeline
 from louver.watch.rules import WALL, Rules
 
-TICK = 1.0  # seconds without a batch after which a feed has nothing more from before
-CATCHING_UP = 60.0  # seconds after which a connected feed that never rests is believed to have caught up
+TICK = 1.0  # seconds without a batch after which a feed that proves nothing has nothing more from before
+CATCHING_UP = 60.0  # seconds after which such a feed that never rests is believed to have caught up
 NOTED = 10.0  # seconds between two notes in the store that the feed is there
 
 Made = TypeVar("Made")
@@ -38,20 +41,28 @@ Made = TypeVar("Made")
 
 @dataclass(slots=True)
 class Watched:
-    """What a watch came to: slots decided (one for each rule), undecided among them, alarms, the largest price paid."""
+    """What a watch came to: slots decided (one for each rule), undecided among them, alarms, the largest price paid.
+
+    `told` counts the alarms by state.
+    """
 
     slots: int = 0
     undecided: int = 0
     alarms: int = 0
     paid: Fraction = Fraction(0)
     tally: Tally = field(default_factory=Tally)
+    told: Counter[str] = field(default_factory=Counter)
 
     def add(self, decided: list[Decided]) -> None:
         for each in decided:
             self.slots += each.of_a_slot
             self.undecided += each.of_a_slot and each.undecided > 0
-            self.alarms += len(each.alarms)
+            self.add_alarms(each.alarms)
             self.paid = max(self.paid, each.paid)
+
+    def add_alarms(self, alarms: Sequence[Alarm]) -> None:
+        self.alarms += len(alarms)
+        self.told.update(alarm.state for alarm in alarms)
 
 
 class Watcher:
@@ -98,7 +109,11 @@ class Watcher:
                 lambda: kind.open(self._rules, self._journal, clock=self._clock, now=self._time.now)
             )
             self._attendance = self._attending(self._pipeline)
-            self._started(self._pipeline.forecast)
+            await self._doubt()
+            if hasattr(self._feed, "connecting"):
+                self._feed.connecting = self._doubt
+            self.watched.add_alarms(self._pipeline.left)
+            self._started(replace(self._pipeline.forecast, first=self._pipeline.first_slot))
             await self._watch(self._pipeline)
         finally:
             await self._feed.close()
@@ -167,6 +182,7 @@ class Watcher:
         parts = pipeline.finish()
         while not self._stopped.is_set() and (part := await self._apart(lambda: next(parts, None))) is not None:
             self._say(part)
+            await self._apart(pipeline.erase)
         await self._note(pipeline, at_once=True)
 
     async def _look(self, pipeline: Pipeline) -> None:
@@ -174,10 +190,13 @@ class Watcher:
         if self._clock == WALL and (step := self._time.step()) is not None:
             self._attendance.hold()  # what happened while the machine slept may still come
             await self._apart(lambda: pipeline.away(*step.span, str(step)))
-        missed = self._attendance.look()
+        was_kept, missed = self._attendance.is_kept, self._attendance.look()
         if self._clock == WALL and missed is not None:
             await self._apart(lambda: pipeline.away(*missed))
-        await self._note(pipeline)
+        await self._note(pipeline, at_once=was_kept and not self._attendance.is_kept)
+        if self._clock == WALL and (deafness := getattr(self._feed, "deafness", "")):
+            self._say(await self._apart(lambda: pipeline.no_data(deafness)))
+            raise AccessError(deafness)
         reason = self._attendance.silence() or await self._set_back(pipeline)
         if reason and not self._silent:
             self._say(await self._apart(lambda: pipeline.no_data(reason)))
@@ -199,12 +218,19 @@ class Watcher:
 
     async def _note(self, pipeline: Pipeline, *, at_once: bool = False) -> None:
         """Keep until when the feed was there, now and then: after a restart the time since is missing."""
-        until, session = self._attendance.there_until, self._attendance.link.session
-        if self._clock != WALL or until is None or not self._attendance.link.connected:
+        until, session, is_kept = self._attendance.there_until, self._attendance.session, self._attendance.is_kept
+        if self._clock != WALL or until is None or not self._attendance.is_current:
             return
         if at_once or time.monotonic() - self._noted >= NOTED:
             self._noted = time.monotonic()
-            await self._apart(lambda: pipeline.absence.saw(until, session))
+            await self._apart(lambda: pipeline.absence.saw(until, session, is_kept=is_kept))
+
+    async def _doubt(self) -> None:
+        """Before the feed connects: the session counts as lost until a look has found that it was not."""
+        pipeline = self._pipeline
+        if self._clock == WALL and pipeline is not None:
+            self._noted = -NOTED
+            await self._apart(pipeline.absence.doubt)
 
     def _attending(self, pipeline: Pipeline | None = None) -> Attendance:
         absence = None if pipeline is None or self._clock != WALL else pipeline.absence
@@ -215,6 +241,7 @@ class Watcher:
             heartbeats=self._rules.heartbeat is not None,
             there_until=None if absence is None else absence.there_until(),
             known=absence is not None and absence.knows(session(self._feed)),
+            is_kept=absence is None or absence.trusts(session(self._feed)),
         )
 
     def _check(self) -> None:

@@ -38,7 +38,7 @@ async def watch(
     check_gives(feed, PRESENCE if rules.combining is None else READING)
     places = channels(rules.channels, stream=stream)
     with Journal.open(rules.journal) as journal:
-        outbox = Outbox(journal, places)
+        outbox = Outbox(journal, places, resting=rules.resting)
         sending: asyncio.Task[None] | None = None
 
         def hear(decided: list[Decided]) -> None:

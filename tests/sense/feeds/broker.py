@@ -75,6 +75,15 @@ class Mosquitto:
         self._process.wait()
         self._process = None
 
+    def stop(self) -> None:
+        """As a network does it that swallows everything: connections stand, and nothing answers."""
+        assert self._process is not None
+        self._process.send_signal(signal.SIGSTOP)
+
+    def go_on(self) -> None:
+        assert self._process is not None
+        self._process.send_signal(signal.SIGCONT)
+
     def saved(self) -> None:
         """Returns when what the broker has acknowledged so far is on its disk."""
         assert self._process is not None

@@ -51,7 +51,7 @@ class Connection:
         self._timer: asyncio.TimerHandle | None = None
         self._accepted: asyncio.Future[int] = self._loop.create_future()
         self._sent: dict[int, asyncio.Future[None]] = {}
-        self._granted: asyncio.Future[None] = self._loop.create_future()
+        self._granted: asyncio.Future[list[bool]] = self._loop.create_future()
         self.ended: asyncio.Future[AccessError | None] = self._loop.create_future()
         self.window = 20
         self.resumed = False  # whether the broker had kept the session
@@ -113,21 +113,25 @@ class Connection:
             raise
         return self
 
-    async def subscribe(self, topics: Mapping[str, int]) -> None:
-        """Everything on these topics from now on, each with its QoS at most.
+    async def subscribe(self, topics: Mapping[str, int], own: str) -> bool:
+        """Everything on these topics from now on, each with its QoS at most; one's own messages on the last one alone.
 
-        One's own messages and retained ones, which are old, are left out.
+        Retained ones, which are old, are left out. Says whether the broker lets one read one's own.
         """
+        never = SubscribeOptions.RETAIN_DO_NOT_SEND
         self._mqtt.subscribe(
             [
-                (topic, SubscribeOptions(qos, noLocal=True, retainHandling=SubscribeOptions.RETAIN_DO_NOT_SEND))
-                for topic, qos in topics.items()
+                *((topic, SubscribeOptions(qos, noLocal=True, retainHandling=never)) for topic, qos in topics.items()),
+                (own, SubscribeOptions(1, retainHandling=never)),
             ]
         )
         try:
-            await asyncio.wait_for(self._granted, ANSWER)
+            *granted, is_own_granted = await asyncio.wait_for(self._granted, ANSWER)
         except TimeoutError:
             raise LostError("The broker does not answer.") from None
+        if not all(granted):
+            raise AccessError("The broker does not let this client read the topic.")
+        return is_own_granted
 
     def acknowledge(self, packets: Iterable[int]) -> None:
         """Tell the broker that these are stored; over a connection that ended nothing is told."""
@@ -257,12 +261,8 @@ class Connection:
     def _on_subscribe(
         self, _client: Client, _data: Any, _mid: int, reasons: list[ReasonCode], _properties: Any
     ) -> None:
-        if self._granted.done():
-            return
-        if any(reason.is_failure for reason in reasons):
-            self._granted.set_exception(AccessError("The broker does not let this client read the topic."))
-        else:
-            self._granted.set_result(None)
+        if not self._granted.done():
+            self._granted.set_result([not reason.is_failure for reason in reasons])
 
     def _on_publish(self, _client: Client, _data: Any, packet: int, reason: ReasonCode, _properties: Any) -> None:
         self._read += 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
@@ -19,6 +19,7 @@ from louver.sense.feeds.backoff import Backoff
 from louver.sense.feeds.batch import Batch
 from louver.sense.feeds.broker import Broker, checked_topic
 from louver.sense.feeds.connection import Connection, LostError
+from louver.sense.feeds.echo import PREFIX, Echo
 from louver.sense.feeds.link import Link
 from louver.sense.formats.names import Format, named
 
@@ -39,10 +40,14 @@ class MQTT:
     connection at all can be made within `patience` seconds, or the broker refuses, the feed raises.
 
     `client` names the session: keep it over restarts, and give each watcher its own. The topic
-    `louver/status/<client>` says `online` or `offline`; the broker itself says the latter when the feed dies.
+    `louver/status/<client>` says `online` or `offline`; the broker itself says the latter when the feed dies. On
+    `louver/echo/<client>` the feed hears itself, and so it knows when everything that waited has come.
 
     Messages on the topic `heartbeat` are signs of life of the sensors, whatever they say, and no events. They come from
     machines: a controller, a bridge, never from a person.
+
+    Who asks for a batch has taken the one before. `connecting` is awaited before every connection, for whoever keeps
+    notes of the session: the connection may find that it is gone.
     """
 
     def __init__(
@@ -71,7 +76,9 @@ class MQTT:
         self._linger, self._patience, self._now = linger, patience, now
         self._backoff = backoff or Backoff()
         self._status = f"louver/status/{client}"
-        self.heartbeat = None if heartbeat is None else checked_topic(heartbeat)
+        self._echo = Echo(client)
+        self.heartbeat = None if heartbeat is None else _checked_heartbeat(heartbeat, self._broker.topic)
+        self.connecting: Callable[[], Awaitable[None]] = _nothing
         self._connections = self._losses = self._heartbeats = 0
         self._all_kept = True
         self._waiting: deque[tuple[MQTTMessage, Connection | None]] = deque()
@@ -88,7 +95,7 @@ class MQTT:
     async def __anext__(self) -> Batch:
         if self._closed:
             raise StopAsyncIteration
-        while not self._waiting:
+        while not self._has_messages():
             if self._closed:
                 raise StopAsyncIteration
             await self._news()
@@ -110,7 +117,17 @@ class MQTT:
     def link(self) -> Link:
         """The connection as it stands, and what happened to it so far."""
         name = f"{self._broker.address} {self._client}" if self._all_kept else ""
-        return Link(self.connected, self._connections, self._losses, name, self._heartbeats)
+        return Link(self.connected, self._connections, self._losses, name, self._heartbeats, self._echo.heard)
+
+    @property
+    def deafness(self) -> str:
+        """Why it cannot know whether it has heard everything; empty where it can."""
+        if not self._echo.is_refused:
+            return ""
+        return (
+            f"The broker does not let this client read and write {self._echo.topic}, and so it cannot know whether "
+            "everything that was sent has come; allow both."
+        )
 
     async def ready(self) -> None:
         """Returns when it is connected and subscribed: what is published from now on will come."""
@@ -129,6 +146,15 @@ class MQTT:
         self._wake.clear()
         await self._wake.wait()
 
+    def _has_messages(self) -> bool:
+        """Whether the next batch has something in it; an echo before that says that the batches so far were all."""
+        while self._waiting and self._waiting[0][0].topic == self._echo.topic:
+            message, connection = self._waiting.popleft()
+            if connection is not None:  # else it came with QoS 0, and may have overtaken others
+                self._echo.came(bytes(message.payload))
+                connection.acknowledge([message.mid])
+        return bool(self._waiting)
+
     def _batch(self) -> Batch:
         outcomes: list[Event | Rejected] = []
         packets: list[int] = []
@@ -139,6 +165,8 @@ class MQTT:
             message, source = self._waiting[0]
             if source is not None and connection is not None and source is not connection:
                 break  # of the next connection, so of the next batch
+            if message.topic == self._echo.topic:
+                break  # it counts when this batch was taken
             self._waiting.popleft()
             taken += len(message.payload)
             if source is not None:
@@ -160,11 +188,16 @@ class MQTT:
         ever = False
         while not self._closed:
             try:
+                await self.connecting()
                 self._connection = connection = await self._connected()
                 self._connections += 1
                 self._wake.set()
                 ever, began = True, time.monotonic()
-                failure = await asyncio.shield(connection.ended)
+                echoing = asyncio.create_task(self._echo.send(connection))
+                try:
+                    failure = await asyncio.shield(connection.ended)
+                finally:
+                    echoing.cancel()
                 if failure is not None:
                     raise failure
                 if time.monotonic() - began > STEADY:
@@ -193,7 +226,8 @@ class MQTT:
         self._losses += not (connection.resumed and self._all_kept)
         try:
             # Heartbeats are not kept for later: they say that somebody is there now.
-            await connection.subscribe({self._broker.topic: 1} | ({self.heartbeat: 0} if self.heartbeat else {}))
+            topics = {self._broker.topic: 1} | ({self.heartbeat: 0} if self.heartbeat else {})
+            self._echo.is_refused |= not await connection.subscribe(topics, self._echo.topic)
             if self._may_tell:
                 await self._tell(connection)
         except BaseException:
@@ -209,12 +243,15 @@ class MQTT:
             self._may_tell = False
 
     def _heard(self, connection: Connection, message: MQTTMessage) -> None:
-        if self.heartbeat is not None and topic_matches_sub(self.heartbeat, message.topic):
+        if message.topic.startswith(PREFIX) and message.topic != self._echo.topic:  # of another feed
+            connection.acknowledge([message.mid] if message.qos else [])
+            return
+        if message.topic == self.heartbeat:
             self._heartbeats += message.payload.lower() != OFFLINE  # a last will is no sign of life
             if message.qos:
                 connection.acknowledge([message.mid])
             return
-        if not message.qos:
+        if not message.qos and message.topic != self._echo.topic:
             self._all_kept = False  # what is sent with QoS 0 while the feed is away is lost
         self._waiting.append((message, connection if message.qos else None))
         self._wake.set()
@@ -246,3 +283,15 @@ class MQTT:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self.close()
+
+
+async def _nothing() -> None: ...
+
+
+def _checked_heartbeat(topic: str, events: str) -> str:
+    """The same topic, if it is one alone and no events come by it: those would not be counted, and are of people."""
+    if "+" in topic or "#" in topic:
+        raise ParameterError("A heartbeat has one topic, without + or #.")
+    if topic_matches_sub(events, checked_topic(topic)):
+        raise ParameterError(f"The heartbeat {topic!r} is among the topics of events, {events!r}; give it another.")
+    return topic

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from dataclasses import replace
 from typing import Final, Protocol
 
 from louver.errors import ParameterError
@@ -43,6 +44,8 @@ def named(name: str, *, fields: Fields | str = WIFI, zone: str = "UTC") -> Forma
     """
     if isinstance(fields, str):
         fields = named_fields(fields)
+    if fields.only is not None and name in ("compact", "syslog", "radius"):
+        raise ParameterError(f"Messages in the format {name} have no field by which only some are taken.")
     if name in ("ndjson", "json"):
         return NDJSON(fields)
     if name == "csv":
@@ -61,6 +64,14 @@ def named_fields(name: str) -> Fields:
     if name not in KINDS:
         raise ParameterError(f"There are no fields named {_shown(name, KINDS)}")
     return KINDS[name]
+
+
+def of_places(fields: Fields | str) -> bool | None:
+    """Whether what is read is of a place, and nobody's own; none where own names leave that open."""
+    found = replace(named_fields(fields) if isinstance(fields, str) else fields, only=None)
+    if found in (SENSORS, METERS):
+        return found == SENSORS
+    return None if found.device == found.place else False
 
 
 def check_gives(given: object, wanted: str = PRESENCE) -> None:

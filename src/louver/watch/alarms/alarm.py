@@ -48,6 +48,10 @@ class Alarm:
     `to` names the channels. `counted` says what is compared with the `limit` (devices, people, ...), `slots` in how
     many slots in a row it was so, `price` what this slot's question paid for each `unit`, `reason` why nothing was
     decided, `value` a released number, `todo` what whoever reads it should do. `zone` is the building's, for the words.
+
+    `over` says whether the rule looks for what is above the limit, and not for another condition; `within` how far a
+    released number may be off. `devices` is a limit of people in devices, `hours` when the rule asks, `part` how many
+    of the keys have no answer, where others have one: `17 of the 22`.
     """
 
     rule: str
@@ -69,6 +73,11 @@ class Alarm:
     value: int | float | None = None
     todo: str = ""
     zone: str = "UTC"
+    over: bool = True
+    within: Limit = None
+    devices: Limit = None
+    hours: str = ""
+    part: str = ""
     id: str = field(default_factory=new_id)
 
     def __post_init__(self) -> None:
@@ -77,7 +86,8 @@ class Alarm:
         if not self.to:
             raise ParameterError("An alarm needs at least one channel that it goes to.")
         object.__setattr__(self, "to", tuple(dict.fromkeys(self.to)))
-        object.__setattr__(self, "limit", _number(self.limit))
+        for name in ("limit", "within", "devices"):
+            object.__setattr__(self, name, _number(getattr(self, name)))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON, with times as text in UTC and the price exact, and rounded up as `epsilon`."""
@@ -98,7 +108,7 @@ class Alarm:
     def from_dict(cls, plain: Mapping[str, Any]) -> Alarm:
         if plain.get("louver") != "alarm" or plain.get("format") != FORMAT:
             raise DataError("This is no alarm that this version of Louver knows.")
-        given = {each.name: plain[each.name] for each in fields(cls)}
+        given = {each.name: plain[each.name] for each in fields(cls) if each.name in plain}  # new fields have defaults
         given |= {name: _microseconds(plain[name]) for name in ("since", "slot")}
         given |= {"to": tuple(plain["to"]), "price": _exact(plain["price"])}
         given["closer"] = None if plain["closer"] is None else Closer.from_dict(plain["closer"])

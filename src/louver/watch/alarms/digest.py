@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from textwrap import fill
 
 from louver.watch.alarms.alarm import Alarm, Notice
-from louver.watch.alarms.words import WIDTH, moment, printable, promise, subject, to_do
+from louver.watch.alarms.words import WIDTH, counted, moment, printable, promise, subject, to_do
 
 NAMED = 3  # places in the subject
 
@@ -17,8 +17,9 @@ def digest_subject(notices: Sequence[Notice]) -> str:
     states = Counter(each.alarm.state for each in notices)
     said = ", ".join(f"{count:,} {state.upper()}" for state, count in states.items())
     places = list(dict.fromkeys(f"{each.alarm.level} {each.alarm.key}" for each in notices))
+    among = f" in {len(places):,} places" if 1 < len(places) < len(notices) else ""
     more = f" and {len(places) - NAMED:,} more" if len(places) > NAMED else ""
-    return printable(f"{said}: {', '.join(places[:NAMED])}{more}")
+    return printable(f"{said}{among}: {', '.join(places[:NAMED])}{more}")
 
 
 def digest(notices: Sequence[Notice]) -> str:
@@ -44,6 +45,7 @@ def _shared(alarm: Alarm) -> Iterator[str]:
     yield f"To do: {to_do(alarm)}"
     if alarm.reason:
         yield f"Reason: {alarm.reason}"
+    yield f"Counted: {counted(alarm)}."
     yield f"Promise: {promise(alarm)}"
 
 

@@ -9,11 +9,12 @@ from louver.errors import ParameterError
 from louver.sense.events import instant
 from louver.watch.alarms.alarm import Notice
 from louver.watch.alarms.sink import DAY
-from louver.watch.alarms.words import local, moment, printable, subject
+from louver.watch.alarms.words import WHOLE, local, moment, printable, subject
 from louver.watch.durations import duration, written
 from louver.watch.journal import Journal, clock
 from louver.watch.journal_records import GIVEN_UP, Failing, Raised, Snooze
 from louver.watch.journal_states import LOUD
+from louver.watch.rules import Rules
 
 WEEK: Final = 7 * DAY
 HEADS: Final = ("id", "state", "rule", "key", "since", "seen by", "delivery")
@@ -26,7 +27,7 @@ def rows(raised: Sequence[Raised]) -> list[list[str]]:
             each.alarm.id,
             f"{each.alarm.state} (over)" if each.alarm.state in LOUD and not each.open else each.alarm.state,
             printable(each.alarm.rule),
-            printable(each.alarm.key),
+            printable(f"{WHOLE} {each.alarm.key}" if each.alarm.level == WHOLE else each.alarm.key),
             f"{local(each.alarm.since, each.alarm.zone):%Y-%m-%d %H:%M %Z}",
             "" if each.acknowledged is None else printable(each.who or "somebody"),
             printable(_delivery(each)),
@@ -53,6 +54,21 @@ def plain(raised: Sequence[Raised]) -> list[dict[str, Any]]:
         }
         for each in raised
     ]
+
+
+def resting(raised: Sequence[Raised], rules: Rules) -> list[str]:
+    """Which rules with an open alarm do not ask now, outside of their hours, and when they do again."""
+    now, step, zone = clock(), rules.timing.slot, rules.building.timezone
+    named = {each.alarm.rule for each in raised if each.open}
+    said = []
+    for rule in (rule for rule in rules.rules if rule.name in named & rules.resting(now)):
+        following = rule.hours.next_at(now, rules.zone, step)
+        again = "" if following is None else f"; it asks again at {moment(following, zone)}"
+        said.append(
+            f"The rule {rule.name} does not ask now, outside of its hours ({rule.hours}){again}. Until then its alarms "
+            "stay as they were last found, and nobody is reminded of them."
+        )
+    return [printable(each) for each in said]
 
 
 def notes(journal: Journal, zone: str = "UTC") -> list[str]:
@@ -85,9 +101,20 @@ def acknowledge(journal: Journal, id: str, who: str) -> str:  # noqa: A002 it is
     then = (
         "It is not repeated any more, and stays open until it is found clear."
         if raised.closed is None
-        else f"It is over since {moment(raised.closed, zone)}, so that nothing of it is repeated."
+        else f"It is over since {moment(_over_since(journal, raised), zone)}, so that nothing of it is repeated."
     )
     return printable(f"Seen by {seen}{at}: {subject(Notice(raised.alarm))}. {then}{first}")
+
+
+def _over_since(journal: Journal, over: Raised) -> int:
+    """The slot of the alarm that took its place; where that is forgotten, when it was closed."""
+    same = [each for each in journal.alarms(open_only=False) if _lane(each) == _lane(over)]
+    later = [each.alarm.slot for each in same[[each.alarm.id for each in same].index(over.alarm.id) + 1 :]]
+    return later[0] if later else over.closed or over.raised
+
+
+def _lane(raised: Raised) -> tuple[str, str]:
+    return raised.alarm.rule, raised.alarm.key
 
 
 def snooze(journal: Journal, rule: str, key: str | None, length: str, who: str, zone: str = "UTC") -> str:

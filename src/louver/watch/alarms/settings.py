@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Final, TextIO
 
@@ -61,7 +62,12 @@ def _webhook(given: Section) -> Sink:
 def _to_file(given: Section) -> Sink:
     from louver.watch.alarms.file import File
 
-    return File(_path(given, given.needed("file", '"alarms.ndjson"')))
+    path = _path(given, given.needed("file", '"alarms.ndjson"'))
+    if not path.parent.is_dir():
+        raise given.wrong("file", f"is in {path.parent}, which is no folder; make it first")
+    if path.is_dir() or not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise given.wrong("file", f"names {path}, which cannot be written")
+    return File(path)
 
 
 def _email(given: Section) -> Sink:

@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from louver.sense.events import instant
 from louver.watch.alarms.alarm import Alarm, Notice, rounded_up
+from louver.watch.alarms.findings import wording
 from louver.watch.journal_states import (
     CLEAR,
     FIRING,
@@ -24,32 +25,26 @@ from louver.watch.journal_states import (
 WIDTH = 100
 WHOLE = "any"  # the level of an alarm that speaks of every key at once: any region
 _ADVICE = {
-    FIRING: (
-        "Go and look, and act if it is so. The promise below says how often such an alarm is false. Nobody has to ask "
-        "again: the rule asks in every slot."
-    ),
+    FIRING: "Go and look, and act if it is so. {firing} Nobody has to ask again: the rule asks in {asks}.",
     UNDECIDED: (
-        "Undecided is not clear: go and look, as if the limit were crossed, until the rule decides again. Whoever runs "
-        "Louver removes the reason."
+        "Undecided is not clear: go and look, as if {as_if}, until the rule decides again. Whoever runs Louver removes "
+        "the reason."
     ),
     FIRING_UNDECIDED: (
-        "Undecided is not clear: the limit was crossed, and nobody can tell whether it still is. Go and look. Whoever "
+        "Undecided is not clear: it was found to be so, and nobody can tell whether it still is. Go and look. Whoever "
         "runs Louver removes the reason."
     ),
-    NO_DATA: (
-        "No data is not clear: go and look, as if the limit were crossed, and have the sensors and their connection "
-        "checked."
-    ),
+    NO_DATA: ("No data is not clear: go and look, as if {as_if}, and have the sensors and their connection checked."),
     PENDING: "Be ready to go and look: one more slot like this, or a few, and the rule fires.",
-    CLEAR: "Nothing. The promise below says how rarely a crossed limit is missed; what you see yourself counts more.",
+    CLEAR: "Nothing. {clear}; what you see yourself counts more.",
     UNWATCHED: (
-        "It is not known whether the limit is crossed, and nobody will tell. If that is not meant, put the rule or the "
-        "place back into the files and start the watch again."
+        "It is not known whether it is so, and nobody will tell. If that is not meant, put the rule or the place back "
+        "into the files and start the watch again."
     ),
 }
 _COUNTED = {
     "devices": "devices, not people: somebody may carry several or none",
-    "people": "people, worked out from devices with the building's own ratio",
+    "people": "people, worked out from devices with the building's own ratio; the promise below counts devices",
 }
 
 
@@ -58,16 +53,7 @@ def subject(notice: Notice) -> str:
     alarm = notice.alarm
     if alarm.state == CLEAR and alarm.level == WHOLE:  # others may fire, so that all is clear would be false
         return printable(f"DECIDED AGAIN: what the rule {alarm.rule} finds about each {alarm.key} is told again")
-    where = _where(alarm)
-    said = {
-        FIRING: f"{where} is found to cross {_limit(alarm)}",
-        UNDECIDED: f"it is not known whether {where} crosses {_limit(alarm)}",
-        FIRING_UNDECIDED: f"{where} was found to cross {_limit(alarm)}, and it is not known whether it still does",
-        PENDING: f"{where} was flagged, and not yet for long enough to say that it crosses {_limit(alarm)}",
-        NO_DATA: f"nothing is known about {where}",
-        CLEAR: f"{where} is no longer found to cross {_limit(alarm)}",
-        UNWATCHED: f"whether {where} crosses {_limit(alarm)} is not asked any more",
-    }[alarm.state]
+    said = wording(alarm).said[alarm.state].format(where=_where(alarm), what=_what(alarm))
     again = f" (reminder {notice.number})" if notice.number else ""
     return printable(f"{alarm.state.upper()}: {said}{again}")
 
@@ -88,10 +74,10 @@ def _lines(notice: Notice) -> list[str]:
     if alarm.reason:
         lines.append(f"Reason: {_sentence(alarm.reason)}")
     if alarm.value is not None:
-        lines.append(f"Released number: {alarm.value:,}, which has noise in it.")
+        lines.append(f"Released number: {alarm.value:,}, which has noise in it.{_from(alarm)}")
     if alarm.closer is not None:
         lines.append(f"Closer question: {_closer(alarm)}")
-    lines.append(f"Counted: {_COUNTED.get(alarm.counted, alarm.counted)}.")
+    lines.append(f"Counted: {counted(alarm)}{_in_devices(alarm)}.")
     lines.append(f"Promise: {promise(alarm)}")
     lines.append(f"Paid in this slot: {_paid(alarm)}.")
     lines.append(f"Rule: {alarm.rule}{asked}.")
@@ -102,9 +88,13 @@ def _lines(notice: Notice) -> list[str]:
 
 def to_do(alarm: Alarm) -> str:
     """What the rule says is to be done; that no answer is not clear is always said."""
-    if alarm.todo and alarm.state in WITHOUT_ANSWER:
-        return f"{_sentence(alarm.todo)} {_ADVICE[alarm.state]}"
-    return alarm.todo or _ADVICE[alarm.state]
+    if alarm.todo and alarm.state not in WITHOUT_ANSWER:
+        return alarm.todo
+    words = wording(alarm)
+    hours = f"every slot of its hours ({alarm.hours}), and outside of them this stays as it is"
+    asks = hours if alarm.hours else "every slot"
+    advice = _ADVICE[alarm.state].format(as_if=words.as_if, firing=words.firing, clear=words.clear, asks=asks)
+    return f"{_sentence(alarm.todo)} {advice}" if alarm.todo else advice
 
 
 def promise(alarm: Alarm) -> str:
@@ -115,15 +105,37 @@ def promise(alarm: Alarm) -> str:
     return f"{none}{_sentence(alarm.promise)}"
 
 
+def counted(alarm: Alarm) -> str:
+    """What is compared with the limit, and what it is not."""
+    return _COUNTED.get(alarm.counted, alarm.counted)
+
+
 def _where(alarm: Alarm) -> str:
-    return f"{alarm.level} {alarm.key}"
+    return f"any of {alarm.part} {alarm.key}s" if alarm.part else f"{alarm.level} {alarm.key}"
 
 
-def _limit(alarm: Alarm) -> str:
+def _what(alarm: Alarm) -> str:
+    """The limit; where another condition is asked, the condition, if it stands by itself."""
+    if not alarm.over:
+        is_short = alarm.question and not alarm.question.lower().startswith("select")
+        return f"its condition {alarm.question}" if is_short else "its condition"
     if alarm.limit is None:
         return "its limit"
-    counted = alarm.counted if alarm.counted in _COUNTED else f"({alarm.counted})"
-    return f"its limit of {alarm.limit:,} {counted}"
+    of_what = alarm.counted if alarm.counted in _COUNTED else f"({alarm.counted})"
+    return f"its limit of {alarm.limit:,} {of_what}"
+
+
+def _from(alarm: Alarm) -> str:
+    """From which number on a rule fires, where that is not the limit."""
+    if alarm.within is None or alarm.limit is None:
+        return ""
+    return f" It may be off by {alarm.within:,}, so the rule flags what is above {alarm.limit - alarm.within:,}."
+
+
+def _in_devices(alarm: Alarm) -> str:
+    if alarm.devices is None:
+        return ""
+    return f", of which the limit is {alarm.devices:,}"
 
 
 def _how_often(alarm: Alarm) -> str:
