@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from louver.errors import AccessError, DataError, LedgerError, LouverError, ParameterError
 from louver.ledger import Cap, Entry, Ledger, Reservation
@@ -19,8 +20,9 @@ from louver.noise.bits import SYSTEM, Bits
 from louver.privacy import Charge, ExPost, Outcome, Plan, Pure, Scope, Unit, largest_total, plan_from_dict, plan_to_dict
 from louver.privacy.plan import charges_from_list
 from louver.source import Reading, Table, rows
+from louver.source.measures import View
 
-__all__ = ["Analyst", "KeptRelease", "Owner", "Paid", "Release", "Steward", "check"]
+__all__ = ["Analyst", "KeptRelease", "Owner", "Paid", "Parts", "Payment", "Release", "Steward", "check"]
 
 OWNER = "owner"
 RESERVED, SETTLED = "reserved", "settled"
@@ -79,6 +81,26 @@ class Paid:
     charges: tuple[Charge, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Payment:
+    """Under which key a plan is reserved, and in whose name."""
+
+    key: str
+    who: str = "local"
+    audience: str | None = None
+
+
+@runtime_checkable
+class Parts(Protocol):
+    """What a plan has beside all else where its rows come part by part."""
+
+    def part(self, number: int) -> Reading:
+        """What is read for one part."""
+
+    def advance(self, state: object, view: View | None, bits: Bits) -> tuple[Any, Any]:
+        """What one part releases, and the private state after it; no state is before the first."""
+
+
 class Steward:
     """Holds a table, its ledger and the randomness, and runs plans on them."""
 
@@ -112,8 +134,7 @@ class Steward:
 
         `who` is whatever the program that calls says, so it cannot be the name of somebody with a token.
         """
-        if any(person.name == who for person in self._ledger.people()):
-            raise AccessError(f"{who!r} has a token; sign in with it to ask in this name.")
+        check_name(self._ledger, who)
         return self._run(plan, who, audience, key)
 
     def _run(self, plan: Plan, who: str, audience: str | None, key: str | None) -> Release:
@@ -130,6 +151,29 @@ class Steward:
         kept = {"answer": outcome.answer, "charged": str(charged)}
         self._settle(plan, reservation, outcome.charges, kept)
         return _release(plan, reservation.number, outcome.answer, charged)
+
+    def advance(
+        self, plan: Plan, number: int, state: object, *, paid: Payment, missing: bool = False
+    ) -> tuple[Any, Any]:
+        """One part of a plan that is paid for as a whole and whose rows come part by part: its release, and the
+        private state after it.
+
+        Reserves the plan, unless its key did so before. Where the rows of a part are missing, none are read. That no
+        part is released twice is for whoever calls to see to, as `louver.stream.session` does.
+        """
+        plan = _checked(plan, self._ledger.unit, "ledger")
+        if not isinstance(plan, Parts):
+            raise ParameterError(f"The mechanism {plan.mechanism!r} does not go part by part; run it.")
+        reading, secret = plan.part(number), self._ledger.secret("contribution bounds")
+        if not missing:
+            rows.check(self._table, reading)
+        if self._ledger.reserve(plan, who=paid.who, audience=paid.audience, key=paid.key).settled:
+            raise LouverError("This plan is over: its last part was released.")
+        with suppress(Exception):  # whatever it says may quote a row, or tell a count
+            view = None if missing else rows.read(self._table, reading, secret)
+            released, after = plan.advance(state, view, self._bits)
+            return json.loads(json.dumps(released, allow_nan=False)), json.loads(json.dumps(after, allow_nan=False))
+        raise LouverError(f"Part {number} of the mechanism {plan.mechanism!r} failed, and nothing of it was released.")
 
     def _outcome(self, plan: Plan, held: rows.Held) -> Outcome | LouverError:
         """What the mechanism gives back, or the sentence about what failed; nothing else about the rows comes out."""
@@ -212,6 +256,12 @@ class Owner(Analyst):
     def raise_cap(self, cap: Cap, *other_tokens: str) -> None:
         """Set a cap; where there are two owners, it takes the token of another one as well."""
         self._steward._ledger.set_cap(cap, tokens=[self._token, *other_tokens])
+
+
+def check_name(ledger: Ledger, who: str) -> None:
+    """Refuses the name of somebody with a token where no token is shown."""
+    if any(person.name == who for person in ledger.people()):
+        raise AccessError(f"{who!r} has a token; sign in with it to ask in this name.")
 
 
 def check(table: Table, plan: Plan) -> None:

@@ -21,8 +21,12 @@ from louver.privacy import ExPost, Outcome, Plan, Unit, largest_total, plan_from
 from louver.question.nodes import COUNT, Aggregate, Classes, Comparison, Flag, Threshold, Values
 from louver.source.domain import Domain
 from louver.source.measures import Bound, Reading, View
+from louver.stream.measured import Measured
+from louver.stream.plan import StreamPlan
+from louver.stream.ticks import Ticks
 from tests.misuse import NOT_NUMBERS, assert_made_or_refused
 from tests.steward.house import LIMITS, house, recorded
+from tests.steward.house import ROWS as HOUSE
 
 UNITS = [
     (Unit.row(), None),
@@ -42,12 +46,13 @@ class Mechanism:
     """Its plan for a question, what the plan is made with, and which of that are error rates, lengths and counts."""
 
     make: Callable[..., Plan]
-    question: Flag | Classes | Values = OVER
+    question: Flag | Classes | Values | Measured = OVER
     given: Mapping[str, Any] = field(default_factory=lambda: PROMISED)
     rates: tuple[str, ...] = ("miss_rate", "false_alarm_rate")
     lengths: tuple[str, ...] = ("slack",)
     counts: tuple[str, ...] = ()
     prices: tuple[str, ...] = ()
+    rows: str = HOUSE
 
     def plan(self, unit: Unit = UNITS[0][0], bound: Bound | None = None, **changed: Any) -> Plan:
         given = {**self.given, **changed}
@@ -61,6 +66,9 @@ class Mechanism:
         return (self.plan(unit, bound) for unit, bound in UNITS)
 
 
+HOUR = Ticks("time", "2018-02-01T09:00", "2018-02-01T10:00", "15m")
+TIMED = "device,room,time\n" + "".join(f"d{number},hall,2018-02-01T09:{number % 60:02}:00\n" for number in range(300))
+
 MECHANISMS = {
     "shift": Mechanism(Shift),
     "progressive": Mechanism(Progressive, counts=("levels",)),
@@ -71,6 +79,16 @@ MECHANISMS = {
         Within, COUNTED, {"miss_rate": Fraction(1, 20), "distance": 10}, rates=("miss_rate",), lengths=("distance",)
     ),
     "naive": Mechanism(Naive, given={"epsilon": Fraction(1, 2)}, rates=(), lengths=(), prices=("epsilon",)),
+    "stream": Mechanism(
+        lambda measured, domain, **named: StreamPlan(measured, domain, HOUR, **named),
+        Measured(),
+        {"epsilon": Fraction(1, 2)},
+        rates=(),
+        lengths=(),
+        counts=("window",),
+        prices=("epsilon",),
+        rows=TIMED,
+    ),
     "survey": Mechanism(Survey, given={**PROMISED, "rate": Fraction(1, 2)}, prices=("rate",)),
 }
 
@@ -129,11 +147,14 @@ def refuses_absurd_parameters(mechanism: Mechanism) -> None:
         (name, wrong) for name in mechanism.counts for wrong in [*NOT_NUMBERS, 0, -1, 2.5, Fraction(3), 2**41]
     ]
     wrong_values += [(name, wrong) for name in mechanism.prices for wrong in [*NOT_NUMBERS, 0, -1, 10**6]]
-    wrong_values += [("limits", {"hall": wrong}) for wrong in NOT_NUMBERS] if mechanism.question is not COUNTED else []
+    compares = isinstance(mechanism.question, Flag | Classes)
+    wrong_values += [("limits", {"hall": wrong}) for wrong in NOT_NUMBERS] if compares else []
     wrong_values += [("limits", wrong) for wrong in ({}, {"\ud800": 1}, {1.5: 3}, {None: 1}, {"a": 1, 2: 1})]
     wrong_values += [("unit", wrong) for wrong in ("row", None, 3)]
     wrong_values += [("question", wrong) for wrong in (None, "SELECT 1", 3, OVER.condition, _other(mechanism.question))]
-    wrong_values += [("domain", wrong) for wrong in (None, LIMITS, ["hall"], 3)]
+    wrong_values += [("domain", wrong) for wrong in (LIMITS, ["hall"], 3)]
+    # Without a domain a stream is one of all rows.
+    wrong_values += [] if isinstance(mechanism.question, Measured) else [("domain", None)]
     for wrong in (3, (1, 2), "1"):
         with pytest.raises(ParameterError, match="Bound"):
             mechanism.plan(Unit("device"), wrong)  # type: ignore[arg-type]
@@ -170,7 +191,7 @@ def settles_at_most_the_reservation(mechanism: Mechanism) -> None:
 
 
 def reserves_before_it_reads(mechanism: Mechanism, monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
-    with house(folder) as made, monkeypatch.context() as patch:
+    with house(folder, mechanism.rows) as made, monkeypatch.context() as patch:
         acts: list[str] = []
         recorded(patch, made.ledger, acts)
         release = made.steward.run(mechanism.plan())
@@ -180,7 +201,7 @@ def reserves_before_it_reads(mechanism: Mechanism, monkeypatch: pytest.MonkeyPat
 
 
 def reads_nothing_over_the_cap(mechanism: Mechanism, monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
-    with house(folder, cap=0.1) as made, monkeypatch.context() as patch:
+    with house(folder, mechanism.rows, cap=0.1) as made, monkeypatch.context() as patch:
         acts: list[str] = []
         recorded(patch, made.ledger, acts)
         with pytest.raises(BudgetError):
@@ -190,7 +211,7 @@ def reads_nothing_over_the_cap(mechanism: Mechanism, monkeypatch: pytest.MonkeyP
 
 
 def works_on_an_empty_table_and_on_one_key(mechanism: Mechanism, folder: Path) -> None:
-    with house(folder, "device,room\n") as made:
+    with house(folder, mechanism.rows.splitlines()[0] + "\n") as made:
         plan = mechanism.plan(limits={"hall": 200})
         release = made.steward.run(plan)
         assert json.loads(json.dumps(release.to_dict())) == release.to_dict()

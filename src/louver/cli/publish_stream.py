@@ -1,0 +1,216 @@
+"""`louver publish stream`: a private number for each tick and region of a table, to a file, a broker or a database."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import secrets
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from louver.cli.ask_source import asked_ledger, asked_source, ledger_address, why_refused
+from louver.cli.ask_words import said_with_flags
+from louver.cli.publish_live import check_live, run_live
+from louver.cli.publish_shown import at_work, show_plan, show_stream
+from louver.cli.publish_targets import Target, target
+from louver.errors import LedgerError, LouverError, ParameterError
+
+if TYPE_CHECKING:
+    from louver.ledger import Ledger
+    from louver.source.description import Source
+    from louver.source.domain import Domain
+    from louver.stream.plan import StreamPlan
+
+OPTIONS = ("smoother", "split", "lag", "arity")
+DOMAIN_FILES = (".csv", ".parquet", ".json")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.set_defaults(question="")
+    parser.add_argument(
+        "source", metavar="FILE_OR_SOURCE", help="a .csv or .parquet file, louver.toml, or a source named in one"
+    )
+    what = parser.add_argument_group("what")
+    what.add_argument("--by", metavar="COLUMNS", help="regions: key columns of the domain, with commas between them")
+    what.add_argument("--every", metavar="TIME", required=True, help="how long a tick is: 5m, 1h, 1d")
+    what.add_argument("--from", metavar="TIME", dest="begin", required=True, help="the first tick, in UTC")
+    what.add_argument("--until", metavar="TIME", dest="end", required=True, help="the end, which is no tick any more")
+    what.add_argument("--time", metavar="COLUMN", help="the column of times; as the source says, else slot or time")
+    kinds = what.add_mutually_exclusive_group()
+    kinds.add_argument("--count", action="store_true", help="rows, as without this option")
+    kinds.add_argument("--distinct", metavar="COLUMN", help="different values of a column, such as the person")
+    kinds.add_argument("--sum", metavar="COLUMN", help="the sum of a column whose bounds the source declares")
+    way = parser.add_argument_group("the way and its price")
+    way.add_argument("--mechanism", metavar="NAME", default="segment", help="segment, laplace, pegasus, kary, ...")
+    way.add_argument("--epsilon", metavar="E", help="what one unit pays for the whole stream")
+    way.add_argument("--rho", metavar="R", help="the same, for Gaussian noise")
+    way.add_argument("--within", metavar="D", help="for laplace: how far each number may be off, and so the price")
+    way.add_argument("--miss-rate", metavar="RATE", help="for --within: in how many cases it may be farther off: 0.05")
+    way.add_argument("--window", metavar="N_OR_TIME", help="so many units of somebody, or ticks of so long, together")
+    way.add_argument("--smoother", metavar="NAME", help="pegasus: average, median or james-stein")
+    way.add_argument("--split", metavar="NAME", help="pegasus: published or optimal")
+    way.add_argument("--lag", metavar="N", type=int, help="truncated: after how many ticks the threshold is taken")
+    way.add_argument("--arity", metavar="N", type=int, help="kary and signed: children of a node")
+    way.add_argument("--tick-bound", metavar="X", help="truncated: the largest value of one tick of a region")
+    data = parser.add_argument_group("the data")
+    data.add_argument("--unit", help="who is protected, for a bare file: '(person, day)', or row")
+    data.add_argument("--domain", metavar="NAME_OR_FILE", help="the public list of regions")
+    data.add_argument(
+        "--rows-per-unit", metavar="N", type=int, help="how many rows of one unit count; one, unless given"
+    )
+    data.add_argument("--keys-per-unit", metavar="N", type=int, help="in how many ticks and regions one unit counts")
+    data.add_argument("--dataset", metavar="ID", help="the name of a bare file's data set, as its ledger has it")
+    pay = parser.add_argument_group("who pays")
+    pay.add_argument("--ledger", metavar="WHERE", help="a file or postgresql://; beside a bare file unless given")
+    pay.add_argument("--budget", metavar="EPSILON", help="makes the ledger, if there is none, with this cap")
+    pay.add_argument("--audience", metavar="NAME", help="whose part of the budget pays")
+    pay.add_argument("--key", metavar="TEXT", help="with the same key again, the same stream costs nothing")
+    show = parser.add_argument_group("where to")
+    show.add_argument(
+        "--to",
+        metavar="WHERE",
+        default="-",
+        help="FILE.csv, .parquet or .json, mqtt://host/topic, postgresql://...#table, or - for the output, as CSV",
+    )
+    show.add_argument(
+        "--live", action="store_true", help="publishes each tick when it is over, to -, a broker or a table"
+    )
+    show.add_argument("--state", metavar="FILE", help="live: where the stream's private state is kept")
+    show.add_argument("--late", metavar="TIME", help="live: how long after its end a tick is read: 1m")
+    show.add_argument("--ticks", metavar="N", type=int, help="live: stops after so many ticks, to go on another time")
+    show.add_argument("--force", action="store_true", help="writes over a file that is there")
+    show.add_argument(
+        "--dry-run", action="store_true", help="price and promise only; nothing is reserved, and no row is read"
+    )
+    show.add_argument("--plot", metavar="FILE.svg", help="writes a picture of the stream with its bands there")
+    show.add_argument("--json", action="store_true", help="print JSON for programs")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    from louver.steward import check
+
+    place = target(arguments.to, force=arguments.force, as_json=arguments.json)
+    _check_plot(arguments)
+    check_live(arguments, place)
+    source = asked_source(arguments)
+    with _said():
+        plan = _plan(arguments, source)
+    budget = _number(arguments, "budget", source)
+    if arguments.dry_run:
+        check(source.table, plan)  # says what a run would refuse before it reserves
+        refused = _need_rho(arguments, source, plan) or why_refused(arguments, source, plan, plan.worst, budget)
+        show_plan(arguments, plan, refused)
+        return
+    if refused := _need_rho(arguments, source, plan):
+        raise LedgerError(refused)
+    place.check(plan)
+    with _said(), asked_ledger(arguments, source, plan, lambda: plan.worst, budget) as ledger:
+        (run_live if arguments.live else _publish)(arguments, source, plan, ledger, place)
+
+
+def _publish(arguments: argparse.Namespace, source: Source, plan: StreamPlan, ledger: Ledger, place: Target) -> None:
+    """Pays, and writes what was released. It is in the ledger then, so that whatever fails later costs nothing."""
+    from louver.stream.publishing import publish
+
+    key = arguments.key or f"publish {secrets.token_hex(8)}"
+    token = os.environ.get("LOUVER_TOKEN") or None
+    with at_work():
+        stream = publish(source, plan, ledger=ledger, token=token, audience=arguments.audience, key=key)
+    try:
+        if arguments.plot is not None:
+            stream.plot(arguments.plot)
+        written = place.write(stream)
+    except (LouverError, OSError) as fault:
+        said = str(fault) if isinstance(fault, LouverError) else f"{arguments.to} cannot be written."
+        raise type(fault if isinstance(fault, LouverError) else LouverError())(
+            f"{said.removesuffix('.')}; the stream is paid for and kept, and costs nothing again with --key {key!r}."
+        ) from None
+    show_stream(arguments, stream, written)
+    sys.stdout.flush()
+
+
+def _plan(arguments: argparse.Namespace, source: Source) -> StreamPlan:
+    from louver.stream.planning import stream
+
+    by = [name.strip() for name in (arguments.by or "").split(",") if name.strip()]
+    options = {name: getattr(arguments, name) for name in OPTIONS if getattr(arguments, name) is not None}
+    return stream(
+        source,
+        every=arguments.every,
+        begin=arguments.begin,
+        end=arguments.end,
+        by=by,
+        time=arguments.time,
+        sum_of=arguments.sum,
+        distinct=arguments.distinct,
+        mechanism=arguments.mechanism,
+        options=options,
+        epsilon=_number(arguments, "epsilon"),
+        rho=_number(arguments, "rho"),
+        within=_number(arguments, "within"),
+        miss_rate=_number(arguments, "miss_rate"),
+        window=arguments.window or 1,
+        rows_per_unit=arguments.rows_per_unit,
+        keys_per_unit=arguments.keys_per_unit,
+        tick_bound=_number(arguments, "tick_bound"),
+        domain=_domain(source, arguments.domain or os.environ.get("LOUVER_DOMAIN"), by),
+    )
+
+
+def _domain(source: Source, given: str | None, by: list[str]) -> Domain | str | None:
+    """A domain of the source by name, or a file or table with one, whose keys are the columns that are asked for."""
+    from louver.source.domain import Domain
+
+    if given is None or given in source.domains or not by:
+        return given if by else None
+    is_place = "#" in given or "://" in given or Path(given).suffix.lower() in DOMAIN_FILES
+    return Domain.read(given, by) if is_place else given
+
+
+def _number(arguments: argparse.Namespace, name: str, source: Source | None = None) -> Fraction | None:
+    from louver.cli.ledger.written import number
+
+    text: str | None = getattr(arguments, name)
+    text = text if text is not None else os.environ.get(f"LOUVER_{name.upper()}") if name != "rho" else None
+    if text is not None:
+        return number(f"--{name.replace('_', '-')}", text)
+    usual: Any = None if source is None else source.defaults.get(name)
+    return usual if isinstance(usual, Fraction) else None
+
+
+def _need_rho(arguments: argparse.Namespace, source: Source, plan: StreamPlan) -> str | None:
+    """A ledger that --budget makes has a budget of epsilon, which does not pay for rho."""
+    from louver.ledger.place import store_at
+
+    where = ledger_address(arguments, source)
+    if plan.rho is None or (where is not None and store_at(where).exists()):
+        return None
+    return "A stream that costs rho needs a ledger with a cap for it; make one with: louver ledger init --rho."
+
+
+def _check_plot(arguments: argparse.Namespace) -> None:
+    if arguments.plot is None:
+        return
+    path = Path(arguments.plot)
+    if path.suffix.lower() != ".svg":
+        raise ParameterError(f"--plot writes an SVG picture, so its file must end in .svg, not {path.name!r}.")
+    if arguments.dry_run:
+        raise ParameterError("--plot draws a stream, and a dry run has none; leave one of them out.")
+    if not path.parent.is_dir():
+        raise ParameterError(f"There is no folder {path.parent} for the picture.")
+
+
+@contextmanager
+def _said() -> Iterator[None]:
+    """What is refused, in the words of the command line."""
+    try:
+        with said_with_flags():
+            yield
+    except LouverError as refusal:
+        words = str(refusal).replace("tick_bound", "--tick-bound").replace("with by.", "with --by.")
+        refusal.args = (words,)
+        raise

@@ -1,0 +1,283 @@
+"""Where a stream is published: a file, the output, a broker or a table of PostgreSQL.
+
+Each is checked before anything is paid, and written once all is known: a file whole or not at all, a table in one
+transaction.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import sys
+import tempfile
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import date, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from louver.errors import DataError, ParameterError
+
+if TYPE_CHECKING:
+    from louver.stream.answer import Stream
+    from louver.stream.plan import StreamPlan
+    from louver.stream.session import Tick
+
+FILES = (".csv", ".json", ".parquet")
+BROKERS, SERVERS = ("mqtt://", "mqtts://"), ("postgresql://", "postgres://")
+_NAME = re.compile(r"[^\W\d]\w{0,62}(\.[^\W\d]\w{0,62})?")
+_TYPES = {bool: "boolean", int: "bigint", str: "text", date: "date", datetime: "timestamptz"}
+
+
+class Target(ABC):
+    @abstractmethod
+    def check(self, plan: StreamPlan) -> None:
+        """Whether it could be written, before anything is paid."""
+
+    @abstractmethod
+    def write(self, stream: Stream) -> str:
+        """Writes the stream, and says what was written."""
+
+    def tick(self, tick: Tick) -> None:
+        """Publishes one tick of a live stream; the same one may come twice."""
+        raise NotImplementedError
+
+    @property
+    def is_live(self) -> bool:
+        return type(self).tick is not Target.tick
+
+
+def target(given: str, *, force: bool = False, as_json: bool = False) -> Target:
+    if given == "-":
+        return Output(as_json)
+    if given.startswith(BROKERS):
+        return Topic(given)
+    if given.startswith(SERVERS):
+        address, _, table = given.partition("#")
+        if not _NAME.fullmatch(table):
+            raise ParameterError("A table in PostgreSQL is named after a #: postgresql://user@host/database#counts.")
+        return DatabaseTable(address, table)
+    path = Path(given)
+    if path.suffix.lower() not in FILES:
+        raise ParameterError(
+            "A stream is published to a file .csv, .json or .parquet, to mqtt://host/topic, to "
+            f"postgresql://user@host/database#table or to -, not to {given[:60]!r}."
+        )
+    return File(path, force)
+
+
+@dataclass(frozen=True)
+class Output(Target):
+    """CSV on the output, unless all that is printed is one JSON object."""
+
+    as_json: bool = False
+
+    def check(self, plan: StreamPlan) -> None:
+        """There is always one."""
+
+    def write(self, stream: Stream) -> str:
+        if not self.as_json:
+            sys.stdout.write(stream.to_csv())
+            sys.stdout.flush()
+        return ""
+
+    def tick(self, tick: Tick) -> None:
+        print(json.dumps(tick.to_dict()), flush=True)
+
+
+@dataclass(frozen=True)
+class File(Target):
+    path: Path
+    force: bool = False
+
+    def check(self, plan: StreamPlan) -> None:  # noqa: ARG002 a file takes every stream
+        if self.path.exists() and not self.force:
+            raise DataError(f"{self.path} is there already; name another file, or write over it with --force.")
+        with _sentences(self.path), tempfile.TemporaryFile(dir=self.path.parent):
+            pass
+
+    def write(self, stream: Stream) -> str:
+        with _sentences(self.path):
+            handle, name = tempfile.mkstemp(prefix=".publish-", suffix=self.path.suffix, dir=self.path.parent)
+            os.close(handle)
+            aside = Path(name)
+            try:
+                self._fill(aside, stream)
+                with aside.open("rb+") as file:
+                    os.fsync(file.fileno())
+                aside.chmod(0o644)
+                aside.replace(self.path)
+            finally:
+                aside.unlink(missing_ok=True)
+        return str(self.path)
+
+    def _fill(self, aside: Path, stream: Stream) -> None:
+        kind = self.path.suffix.lower()
+        if kind == ".csv":
+            stream.to_csv(aside)
+        elif kind == ".json":
+            aside.write_text(json.dumps(stream.to_dict(), indent=2) + "\n", encoding="utf-8")
+        else:
+            _write_parquet(aside, stream)
+
+
+@dataclass(frozen=True)
+class Topic(Target):
+    """One message for each tick, with QoS 1: the tick, and a list of regions with their values and bands."""
+
+    address: str
+
+    def check(self, plan: StreamPlan) -> None:  # noqa: ARG002
+        asyncio.run(self._reached())
+
+    async def _reached(self) -> None:
+        from louver.sense.feeds.broker import Broker
+        from louver.sense.feeds.connection import Connection
+
+        await (await Connection.open(Broker.at(self.address), "")).close()
+
+    def write(self, stream: Stream) -> str:
+        messages = [json.dumps(message).encode() for message in messages_of(stream)]
+        asyncio.run(self._sent(messages))
+        return f"{len(messages):,} messages"
+
+    def tick(self, tick: Tick) -> None:
+        asyncio.run(self._sent([json.dumps(tick.to_dict()).encode()]))
+
+    async def _sent(self, messages: list[bytes]) -> None:
+        from louver.sense.feeds.publishing import Publisher
+
+        async with Publisher(self.address) as publisher:
+            await publisher.send(messages)
+
+
+def messages_of(stream: Stream) -> Iterator[dict[str, Any]]:
+    """The stream tick by tick, as plain values."""
+    columns = stream.to_dict()["columns"]
+    width = len(stream.plan.regions)
+    names = [name for name in columns if name != "tick"]
+    for start in range(0, len(columns["tick"]), width):
+        regions = [{name: columns[name][at] for name in names} for at in range(start, start + width)]
+        yield {"tick": columns["tick"][start], "number": stream.release.number, "regions": regions}
+
+
+@dataclass(frozen=True)
+class DatabaseTable(Target):
+    """Rows by region and tick; a tick that is there already gets its new value."""
+
+    address: str
+    table: str
+
+    def check(self, plan: StreamPlan) -> None:
+        with self._connected() as cursor:
+            self._make(cursor, _kinds(plan))
+            cursor.connection.rollback()
+
+    def write(self, stream: Stream) -> str:
+        kinds = _kinds(stream.plan)
+        columns = dict(zip(kinds, stream.columns.values(), strict=True))
+        self._insert(kinds, list(zip(*columns.values(), strict=True)))
+        return f"{len(columns['tick']):,} rows in {self.table}"
+
+    def tick(self, tick: Tick) -> None:
+        kinds = _columns(tick.keys, tick.regions[0])
+        rows = []
+        for region, value, band in zip(tick.regions, tick.values, tick.bands, strict=True):
+            known = value is not None and band is not None
+            ends = (value - band, value + band) if known else (None, None)  # type: ignore[operator]
+            rows.append((*region, tick.start, value, *ends))
+        self._insert(kinds, rows)
+
+    def _insert(self, kinds: dict[str, str], rows: list[tuple[Any, ...]]) -> None:
+        from psycopg import sql
+
+        with self._connected() as cursor:
+            self._make(cursor, kinds)
+            names = sql.SQL(", ").join(map(sql.Identifier, kinds))
+            marks = sql.SQL(", ").join(sql.Placeholder() * len(kinds))
+            keys = sql.SQL(", ").join(map(sql.Identifier, list(kinds)[:-3]))
+            news = sql.SQL(", ").join(
+                sql.SQL("{0} = excluded.{0}").format(sql.Identifier(name)) for name in list(kinds)[-3:]
+            )
+            insert = sql.SQL("INSERT INTO {} ({}) VALUES ({}) ON CONFLICT ({}) DO UPDATE SET {}").format(
+                self._named(), names, marks, keys, news
+            )
+            cursor.executemany(insert, rows)
+            cursor.connection.commit()
+
+    def _named(self) -> Any:
+        from psycopg import sql
+
+        return sql.Identifier(*self.table.split("."))
+
+    def _make(self, cursor: Any, kinds: dict[str, str]) -> None:
+        from psycopg import sql
+
+        made = [sql.SQL("{} {}").format(sql.Identifier(name), sql.SQL(kind)) for name, kind in kinds.items()]
+        keys = sql.SQL(", ").join(map(sql.Identifier, list(kinds)[:-3]))
+        cursor.execute(
+            sql.SQL("CREATE TABLE IF NOT EXISTS {} ({}, PRIMARY KEY ({}))").format(
+                self._named(), sql.SQL(", ").join(made), keys
+            )
+        )
+        cursor.execute(
+            sql.SQL("SELECT {} FROM {} LIMIT 0").format(sql.SQL(", ").join(map(sql.Identifier, kinds)), self._named())
+        )
+
+    @contextmanager
+    def _connected(self) -> Iterator[Any]:
+        try:
+            import psycopg
+        except ImportError:
+            raise DataError(
+                "A table in PostgreSQL needs psycopg; install it with: pip install 'louver[postgres]'."
+            ) from None
+        try:
+            with psycopg.connect(self.address, connect_timeout=10) as connection, connection.cursor() as cursor:
+                yield cursor
+        except psycopg.Error:  # what it says may quote the address, and so a password
+            raise DataError(
+                f"The table {self.table} cannot be written; check the address, and that it has the stream's columns "
+                "with its regions and ticks as the primary key."
+            ) from None
+
+
+def _kinds(plan: StreamPlan) -> dict[str, str]:
+    return _columns(plan.keys, plan.regions[0])
+
+
+def _columns(keys: tuple[str, ...], region: tuple[Any, ...]) -> dict[str, str]:
+    """The columns of a table and their types: regions, the tick, the value and its band."""
+    regions = {name: _TYPES[type(value)] for name, value in zip(keys, region, strict=True)}
+    return regions | {
+        "tick": "timestamptz",
+        "value": "double precision",
+        "low": "double precision",
+        "high": "double precision",
+    }
+
+
+def _write_parquet(path: Path, stream: Stream) -> None:
+    """Through CSV into DuckDB: nothing else has to be installed."""
+    import duckdb
+
+    kinds = {name: kind.replace("double precision", "double") for name, kind in _kinds(stream.plan).items()}
+    typed = dict(zip(stream.columns, kinds.values(), strict=True))
+    with tempfile.TemporaryDirectory(dir=path.parent) as folder, duckdb.connect(":memory:") as connection:
+        text = Path(folder) / "stream.csv"
+        stream.to_csv(text)
+        connection.execute("SET TimeZone = 'UTC'")
+        rows = connection.read_csv(str(text), dtype=typed, header=True)
+        rows.write_parquet(str(path), compression="zstd")
+
+
+@contextmanager
+def _sentences(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as fault:
+        raise DataError(f"{path} cannot be written: {fault.strerror or 'the system gave no reason'}.") from None

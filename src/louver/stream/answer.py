@@ -1,0 +1,160 @@
+"""A published stream: the released value of every tick and region with its band, as columns, files and a picture."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from louver.errors import DataError, ParameterError
+from louver.parameters import Number
+from louver.source.measures import KeyValue
+from louver.steward import Release
+from louver.stream.accuracy import LEVEL
+from louver.stream.plan import StreamPlan
+from louver.stream.released import Floats, Released
+
+TICK, VALUE, LOW, HIGH = "tick", "value", "low", "high"
+
+
+@dataclass(frozen=True, eq=False)
+class Stream:
+    """What was released, what it promises and protects, and what it cost. All of it may be published.
+
+    `heads` are the names of the region columns as the source declares them.
+    """
+
+    plan: StreamPlan
+    release: Release
+    heads: tuple[str, ...]
+    remaining: Fraction | None = None
+    ledger: str | None = None
+    spent: Fraction | None = None
+    level: Fraction = field(default=LEVEL)
+
+    @property
+    def released(self) -> Released:
+        return Released.from_dict(self.release.answer)
+
+    @property
+    def promise(self) -> str:
+        return self.release.promise
+
+    @property
+    def protected(self) -> str:
+        return self.plan.protected
+
+    def band(self, level: Number | None = None) -> Floats | None:
+        """Half the width of the error band, ticks by regions; from what is released. None where none is known."""
+        return self.plan.band(self.level if level is None else level, self.released.deviations)
+
+    @property
+    def columns(self) -> dict[str, list[Any]]:
+        """One row per tick and region, ticks in order: region, tick, value, and the band's ends or None."""
+        regions, starts = self.plan.regions, self.plan.ticks.starts()
+        released, half = self.released.values, self.band()
+        made: dict[str, list[Any]] = {
+            head: [region[at] for _ in starts for region in regions] for at, head in enumerate(self.heads)
+        }
+        made[TICK] = [start for start in starts for _ in regions]
+        made[VALUE] = _plain(released)
+        made[LOW] = _plain(released - half) if half is not None else [None] * released.size
+        made[HIGH] = _plain(released + half) if half is not None else [None] * released.size
+        return made
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON: the promise, the price, and `columns` with times as texts."""
+        columns = {name: [_text(value) for value in values] for name, values in self.columns.items()}
+        return {
+            "protected": self.protected,
+            "promise": self.promise,
+            "mechanism": self.plan.kernel,
+            "level": str(self.level),
+            "worst": str(self.release.worst),
+            "charged": str(self.release.charged),
+            "kind": self.plan.price.kind,
+            "remaining": None if self.remaining is None else str(self.remaining),
+            "number": self.release.number,
+            "again": self.release.again,
+            "columns": columns,
+        }
+
+    def to_csv(self, path: str | Path | None = None) -> str:
+        """A line per tick and region; what is not known is empty. Also written to a file."""
+        text, columns = io.StringIO(), self.columns
+        made = csv.writer(text, lineterminator="\n")
+        made.writerow(columns)
+        made.writerows(zip(*([_cell(each) for each in column] for column in columns.values()), strict=True))
+        if path is not None:
+            _write(Path(path), text.getvalue())
+        return text.getvalue()
+
+    def to_frame(self, kind: str = "pandas") -> Any:
+        """The same as a frame of pandas, polars or arrow."""
+        if kind not in ("pandas", "polars", "arrow"):
+            raise ParameterError(f"A stream becomes a frame of pandas, polars or arrow, not {str(kind)[:40]!r}.")
+        library = "pyarrow" if kind == "arrow" else kind
+        try:
+            module = __import__(library)
+        except ImportError:
+            raise DataError(f"A frame of {kind} needs {library}; install it with: pip install {library}.") from None
+        return module.table(self.columns) if kind == "arrow" else module.DataFrame(self.columns)
+
+    def plot(self, path: str | Path | None = None, *, truth: ArrayLike | None = None) -> str:
+        """Released values with their bands, as SVG. `truth`, ticks by regions, is for invented data only."""
+        from louver.stream.picture import picture
+
+        if path is not None and Path(path).suffix.lower() != ".svg":
+            raise ParameterError(f"A picture is written as SVG, so its file must end in .svg, not {Path(path).name!r}.")
+        shown = None if truth is None else np.asarray(truth, dtype=np.float64)
+        if shown is not None and shown.shape != self.released.values.shape:
+            raise ParameterError("The truth must be one number for each tick and region.")
+        drawn = picture(self, shown)
+        if path is not None:
+            _write(Path(path), drawn)
+        return drawn
+
+    def __repr__(self) -> str:
+        size = f"{len(self.plan.ticks):,} ticks of {len(self.plan.regions):,} regions"
+        return f"Stream({size}, number {self.release.number})"
+
+    def _repr_html_(self) -> str:
+        """For notebooks."""
+        return self.plot()
+
+
+def label(region: tuple[KeyValue, ...]) -> str:
+    return ", ".join(str(_text(value)) for value in region) or "all rows"
+
+
+def heads(plan: StreamPlan, names: Mapping[str, str]) -> tuple[str, ...]:
+    """Region columns by the names that the source declares, given what each is made of."""
+    return tuple(names.get(column, column) for column in plan.keys)
+
+
+def _plain(values: Any) -> list[Any]:
+    listed = np.round(values, 6).ravel().tolist() if values.dtype.kind == "f" else values.ravel().tolist()
+    return [None if value != value else value for value in listed]
+
+
+def _text(value: Any) -> Any:
+    return value.isoformat() if isinstance(value, date | datetime) else value
+
+
+def _cell(value: Any) -> Any:
+    return "" if value is None else str(value).lower() if isinstance(value, bool) else _text(value)
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8", newline="")
+    except OSError as fault:
+        raise DataError(f"{path} cannot be written: {fault.strerror or 'the system gave no reason'}.") from None

@@ -1,0 +1,133 @@
+"""Which continual sum to take: the one with the least error that the price and the stream allow, and why.
+
+Errors are known before the first tick, from the parameters alone, so choosing costs nothing. Mechanisms whose errors
+are within 1% of the least are as good, and of those the one that keeps the fewest numbers is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+from louver import parameters
+from louver.errors import ParameterError
+from louver.privacy import ZeroConcentrated
+from louver.stream.buffered import Buffered
+from louver.stream.continual import LARGEST_HORIZON, ContinualSum
+from louver.stream.kary import KAry
+from louver.stream.toeplitz import Toeplitz
+from louver.stream.tree import Tree
+
+UNKNOWN_HORIZON = 2**20
+LONGEST_TOEPLITZ = 2**20
+AS_GOOD = 1.01
+_HALVINGS = 40
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A mechanism that is ready to run, what it promises, and why it was taken."""
+
+    mechanism: ContinualSum
+    rms_error: float
+    largest_error: float
+    why: str
+
+
+Made = tuple[str, Callable[..., ContinualSum]]
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    words: str
+    mechanism: ContinualSum
+    rms: float
+
+
+def choose(
+    horizon: int | None = None,
+    *,
+    epsilon: parameters.Number | None = None,
+    delta: parameters.Number | None = None,
+    rho: parameters.Number | None = None,
+    adaptive: bool = True,
+    foreseen: int = UNKNOWN_HORIZON,
+    **shared: Any,
+) -> Choice:
+    """The best continual sum: `epsilon` alone is a pure price, `epsilon` with `delta`, or `rho`, allow Gaussian noise.
+
+    `adaptive=False` says that the stream cannot react to what is released. Without a horizon, errors are those of the
+    first `foreseen` ticks.
+
+    >>> print(choose(1_000_000, epsilon=1).why)
+    A plain tree with 16 children for each node: over 1,000,000 ticks its error is 43 (root mean square), and 60.7 at \
+the worst tick, the least of 2 mechanisms that are private at this price. A signed tree would have 33.7, but it uses \
+noise of sums that are still open, which is private only where the stream does not react to what is released.
+    >>> choose(1_000_000, epsilon=1, adaptive=False).mechanism.signed
+    True
+    """
+    if rho is not None and (epsilon is not None or delta is not None):
+        raise ParameterError("Say the price as rho, or as epsilon with or without delta, not as both.")
+    ticks = parameters.integer("horizon", foreseen if horizon is None else horizon, 1, LARGEST_HORIZON)
+    candidates: list[_Candidate] = []
+    if epsilon is not None:
+        candidates += _measured(_trees(adaptive), horizon, ticks, epsilon=epsilon, **shared)
+        rho = None if delta is None else rho_for(epsilon, delta)
+    if rho is not None:
+        candidates += _measured([*_trees(adaptive), *_factorisations(horizon)], horizon, ticks, rho=rho, **shared)
+    if not candidates:
+        raise ParameterError("Say the price of the stream: epsilon, epsilon and delta, or rho.")
+    least = min(each.rms for each in candidates)
+    best = next(each for each in candidates if each.rms <= AS_GOOD * least)
+    largest = best.mechanism.largest_error(ticks)
+    why = (
+        f"{best.words}: over {ticks:,} ticks its error is {best.rms:.3g} (root mean square), and {largest:.3g} at the "
+        f"worst tick, the least of {len(candidates)} mechanisms that are private at this price."
+    )
+    price = {"rho": rho} if epsilon is None else {"epsilon": epsilon}
+    (signed,) = _measured([_SIGNED], horizon, ticks, **price, **shared)
+    if adaptive and signed.rms * AS_GOOD < best.rms:
+        why += (
+            f" A signed tree would have {signed.rms:.3g}, but it uses noise of sums that are still open, which is "
+            "private only where the stream does not react to what is released."
+        )
+    return Choice(best.mechanism, best.rms, largest, why)
+
+
+def rho_for(epsilon: parameters.Number, delta: parameters.Number) -> Fraction:
+    """The largest rho whose guarantee gives (epsilon, delta), by halving; needs the package dp-accounting."""
+    wanted = parameters.positive("epsilon", epsilon)
+    low, high = Fraction(0), wanted
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        if ZeroConcentrated(middle).as_approximate(delta).epsilon <= wanted:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+_SIGNED: Made = ("A signed tree", partial(KAry, signed=True, adaptive=False))
+
+
+def _trees(adaptive: bool) -> list[Made]:
+    plain: list[Made] = [("A binary tree with estimates from below", Tree), ("A plain tree", KAry)]
+    return plain if adaptive else [*plain, _SIGNED]
+
+
+def _factorisations(horizon: int | None) -> list[Made]:
+    buffered: list[Made] = [("The square-root factorisation by buffers", Buffered)]
+    short = horizon is not None and horizon <= LONGEST_TOEPLITZ
+    return [*buffered, ("The square-root factorisation", Toeplitz)] if short else buffered
+
+
+def _measured(made: list[Made], horizon: int | None, ticks: int, **arguments: Any) -> Iterator[_Candidate]:
+    """Each mechanism at its price, those that keep less before those that keep more."""
+    for words, make in made:
+        mechanism = make(horizon, **arguments)
+        if isinstance(mechanism, KAry):
+            words += f" with {mechanism.children(ticks)} children for each node"
+        yield _Candidate(words, mechanism, mechanism.rms_error(ticks))

@@ -1,0 +1,167 @@
+"""What every stream mechanism shares: one value per tick and region comes in, one released value goes out.
+
+Neighbours are streams in which one unit changes one tick of one region by at most `sensitivity`; `price` is what that
+unit pays. A unit that touches w ticks pays at most w times as much (`price.for_group(w)`), whatever the mechanism.
+
+Numbers that come in are private, so none of them can stop a stream: they are rounded to whole numbers and clamped to
+the stated bounds, and a missing tick, or what is no number, counts as 0. Only their shape is checked.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from louver import parameters
+from louver.errors import ParameterError
+from louver.noise.bits import SYSTEM, Bits
+from louver.noise.grid import LARGEST_STEPS, Grid
+from louver.privacy.guarantee import Guarantee
+
+FORMAT = 1
+LARGEST_REGIONS = 2**20
+
+Released: TypeAlias = "int | float | NDArray[np.int64] | NDArray[np.float64]"
+Rows: TypeAlias = NDArray[np.int64]
+"""Ticks by regions; one column where a stream has no regions."""
+
+
+class Mechanism(ABC):
+    """A stream of values, one per tick (`regions=None`) or one per tick and region.
+
+    A mechanism says its `kind`, its `price`, `_released`, and its `_parameters` and `_state` as plain JSON values.
+    """
+
+    kind: ClassVar[str]
+    ticks: int
+
+    def __init__(
+        self, regions: int | None = None, *, low: int = 0, high: int = LARGEST_STEPS, bits: Bits = SYSTEM
+    ) -> None:
+        self.regions = None if regions is None else parameters.integer("regions", regions, 1, LARGEST_REGIONS)
+        self.low = parameters.integer("The smallest value", low, -LARGEST_STEPS, LARGEST_STEPS)
+        self.high = parameters.integer("The largest value", high, self.low, LARGEST_STEPS)
+        self.ticks = 0
+        self._bits = bits
+        self._grid = Grid(self.low, self.high, 1)
+
+    @property
+    @abstractmethod
+    def price(self) -> Guarantee:
+        """What one unit pays for the whole stream when it changes one tick of one region."""
+
+    @abstractmethod
+    def _released(self, rows: Rows) -> NDArray[Any]:
+        """The released values of the next ticks, shaped as `rows`; moves the state on."""
+
+    @abstractmethod
+    def _parameters(self) -> dict[str, Any]:
+        """The arguments of the constructor as plain values; `bits` is left out."""
+
+    @abstractmethod
+    def _state(self) -> dict[str, Any]:
+        """All that changes from tick to tick, as plain values."""
+
+    @abstractmethod
+    def _restore(self, state: Mapping[str, Any]) -> None:
+        """Takes over what `_state` gave."""
+
+    def update(self, value: object) -> Any:
+        """One tick: a number, or one number per region; None for a missing tick. Returns what may be published."""
+        released = self._released(self._read(value, ()))[0]
+        self.ticks += 1
+        return released[0].item() if self.regions is None else released
+
+    def run(self, values: ArrayLike) -> NDArray[Any]:
+        """A batch of ticks, shaped (ticks,) or (ticks, regions), with the same law as that many updates."""
+        array = self._array(values, batch=True)
+        rows = self._read(array, array.shape[:1] or (0,))
+        released = self._released(rows) if len(rows) else rows.astype(np.float64)
+        self.ticks += len(rows)
+        return released[:, 0] if self.regions is None else released
+
+    def to_dict(self) -> dict[str, Any]:
+        """The whole state as plain JSON values. It holds private numbers: keep it as you keep the data."""
+        return {
+            "format": FORMAT,
+            "kind": self.kind,
+            "parameters": self._parameters(),
+            "ticks": self.ticks,
+            "state": self._state(),
+        }
+
+    @classmethod
+    def from_dict(cls, plain: object, *, bits: Bits = SYSTEM) -> Self:
+        """A mechanism that goes on exactly where `to_dict` left off. Run only one copy of it: two would pay twice."""
+        if not isinstance(plain, Mapping) or plain.get("format") != FORMAT or plain.get("kind") != cls.kind:
+            raise ParameterError(f"This is not the stored state of a {cls.kind} stream of format {FORMAT}.")
+        try:
+            made = cls(**plain["parameters"], bits=bits)
+            made.ticks = parameters.integer("ticks", plain["ticks"], 0, 2**62)
+            made._restore(plain["state"])
+        except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError, IndexError):
+            raise ParameterError(
+                f"The stored state of this {cls.kind} stream is damaged; start it again from the ledger's books."
+            ) from None
+        return made
+
+    def __repr__(self) -> str:
+        """Says what runs, and nothing about its numbers."""
+        return f"<{type(self).__name__} stream, state not shown>"
+
+    @property
+    def _width(self) -> int:
+        return 1 if self.regions is None else self.regions
+
+    def _read(self, values: object, ticks: tuple[int, ...]) -> Rows:
+        """Whole, clamped numbers, ticks by regions."""
+        shape = ticks if self.regions is None else (*ticks, self.regions)
+        if values is None and not ticks:
+            return np.zeros((1, self._width), dtype=np.int64)
+        array = self._array(values, bool(ticks))
+        if array.shape != shape:
+            raise self._misshapen(bool(ticks))
+        if array.dtype.kind == "i":
+            steps = np.clip(array.astype(np.int64, copy=False), self.low, self.high)
+        else:
+            steps = self._grid.quantise(array)
+        return steps.reshape((-1, self._width))
+
+    def _array(self, values: object, batch: bool) -> NDArray[Any]:
+        try:
+            return np.asarray(values)
+        except ValueError:  # rows of different lengths
+            raise self._misshapen(batch) from None
+
+    def _misshapen(self, batch: bool) -> ParameterError:
+        each = "one number" if self.regions is None else f"one number for each of {self.regions} regions"
+        if not batch:
+            return ParameterError(f"A tick must be {each}.")
+        return ParameterError(f"A batch must be an array with one row for each tick, each with {each}.")
+
+
+def packed(array: NDArray[Any]) -> dict[str, Any]:
+    """An array as plain values, exactly."""
+    order = np.ascontiguousarray(array).astype(array.dtype.newbyteorder("<"), copy=False)
+    return {
+        "type": array.dtype.name,
+        "shape": list(array.shape),
+        "base64": base64.b64encode(order.tobytes()).decode("ascii"),
+    }
+
+
+def unpacked(plain: Mapping[str, Any], shape: tuple[int, ...], dtype: type[np.generic]) -> NDArray[Any]:
+    """The array behind `packed`, if it has this shape and type; otherwise ValueError."""
+    if plain["type"] != np.dtype(dtype).name or tuple(plain["shape"]) != shape:
+        raise ValueError
+    try:
+        raw = base64.b64decode(plain["base64"], validate=True)
+    except binascii.Error:
+        raise ValueError from None
+    return np.frombuffer(raw, dtype=np.dtype(dtype).newbyteorder("<")).astype(dtype).reshape(shape)

@@ -1,0 +1,92 @@
+"""Is the tail light enough to stretch a quantile? A private look before a factor above 1 is used.
+
+If values had an exponential tail, P(X > r q) would be P(X > q)^r. Perrier, Asghar and Kaafar (2019) call a tail light
+that leaves no more than that, and stretch a quantile q of a light tail to r q, which then leaves a share p^r where q
+left p. `look_at_tail` finds a private q that leaves about a tenth, counts the values between q and r q and those
+beyond, with noise, and compares. What it says is about the values it saw, at this q and this r: "light" or "heavy" is
+wrong with at most the stated probability, "unclear" is always an allowed answer. Values drawn from an exponential tail
+itself are on the edge: the more of them and of epsilon, the more chance decides. A light tail at a tenth is no proof
+for rarer quantiles.
+
+Price: epsilon, half for q and half for the two counts. Sensitivity: one value is in one count, so with "presence" the
+counts cost the rate of their noise; a changed value may leave one and enter the other, so with "replace" twice that.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from louver import parameters
+from louver.noise import discrete_laplace
+from louver.noise.bits import SYSTEM, Bits
+from louver.privacy import Pure
+from louver.stream.laplace import reach
+from louver.stream.present import PRESENCE, REPLACE, checked_neighbours
+from louver.stream.quantiles import above, ladder_to, quantile
+
+LIGHT, HEAVY, UNCLEAR = "light", "heavy", "unclear"
+SHARE_ABOVE = Fraction(1, 10)
+MISTAKEN = Fraction(1, 20)
+
+
+@dataclass(frozen=True)
+class Tail:
+    """What was released: `near` values between q and r q and `far` values beyond, each give or take `reach`."""
+
+    quantile: int
+    factor: Fraction
+    size: int
+    near: int
+    far: int
+    reach: int
+    price: Pure
+
+    @property
+    def verdict(self) -> str:
+        """Light or heavy if every pair of true counts within reach agrees, else unclear."""
+        if self._leaves(self.near - self.reach, self.far + self.reach):
+            return LIGHT
+        if not self._leaves(self.near + self.reach, max(self.far - self.reach, 0)):
+            return HEAVY
+        return UNCLEAR
+
+    @property
+    def stretch(self) -> Fraction:
+        """The factor that this tail allows: the one looked at if it is light, else 1."""
+        return self.factor if self.verdict == LIGHT else Fraction(1)
+
+    def _leaves(self, near: int, far: int) -> bool:
+        """Whether these counts leave no more beyond r q than an exponential tail would."""
+        share = max(near + far, 0) / self.size
+        # Beyond a share of 1/r the comparison turns round: more values far out would make a tail look lighter.
+        return share * float(self.factor) < 1 and far / self.size <= share ** float(self.factor)
+
+
+def look_at_tail(
+    values: NDArray[np.int64],
+    high: int,
+    epsilon: parameters.Number,
+    *,
+    factor: parameters.Number = 2,
+    mistaken: parameters.Number = MISTAKEN,
+    neighbours: str = REPLACE,
+    bits: Bits = SYSTEM,
+) -> Tail:
+    """Looks at values from 0 to `high`; a verdict is wrong because of noise with probability at most `mistaken`.
+
+    >>> look_at_tail(np.arange(100_000), 10**9, 1).verdict
+    'light'
+    """
+    half = parameters.positive("epsilon", epsilon) / 2
+    stretched = parameters.within("The factor", factor, Fraction(9, 8), 4)
+    rate = half if checked_neighbours(neighbours) == PRESENCE else half / 2
+    within = reach(rate, parameters.error_rate("mistaken", mistaken) / 4)
+    bounded = np.clip(parameters.integers("The values", values), 0, high)
+    found = quantile(bounded, SHARE_ABOVE, ladder_to(high), half, bits=bits)
+    beyond = above(bounded, np.array([found, int(stretched * found)]))
+    near, far = np.array([beyond[0] - beyond[1], beyond[1]]) + discrete_laplace(rate, 2, bits=bits)
+    return Tail(found, stretched, len(bounded), int(near), int(far), within, Pure(2 * half))

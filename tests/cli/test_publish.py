@@ -1,0 +1,410 @@
+"""`louver publish stream` as people use it: files in a folder, one command after the other."""
+
+from __future__ import annotations
+
+import csv
+import json
+import xml.etree.ElementTree as Xml
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import psycopg
+import pytest
+
+from louver import cli
+from louver.cli.publish_targets import File
+from louver.errors import DataError
+from louver.ledger import Ledger
+from tests.cli.asking import VARIABLES, Told
+from tests.ledger.server import Server
+from tests.sense.feeds.broker import Mosquitto
+from tests.stream.published import TICKS, TRUTH, rows
+
+DESCRIBED = """
+[source.presence]
+table = "presence.csv"
+dataset = "house"
+unit = "(person, slot)"
+ledger = "house.ledger"
+rows_per_unit = 1
+domain = "rooms"
+[source.presence.columns]
+slot = "slot(time, 5)"
+[source.presence.values]
+watts = { low = 0, high = 8, step = 1 }
+[domain.rooms]
+rows = [{ room = "hall" }, { room = "lab" }]
+"""
+RANGE = ("--every", "5m", "--from", "2018-02-01T09:00", "--until", "2018-02-01T10:00")
+HOUR = ("presence", "--by", "room", *RANGE)
+# At this price there is no noise but once in 10^200 draws.
+LOUD = (*HOUR, "--mechanism", "laplace", "--epsilon", "500")
+
+Publish = Callable[..., Told]
+
+
+@pytest.fixture
+def publish(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Publish:
+    """Runs `louver publish stream` with the given words, in a folder with presence.csv and its description."""
+    monkeypatch.chdir(tmp_path)
+    for variable in VARIABLES:
+        monkeypatch.delenv(f"LOUVER_{variable}", raising=False)
+    Path("presence.csv").write_text(rows())
+    Path("louver.toml").write_text(DESCRIBED)
+
+    def run(*words: str) -> Told:
+        capsys.readouterr()
+        try:
+            code = cli.main(["publish", "stream", *words])
+        except SystemExit as left:
+            code = int(left.code or 0)
+        shown = capsys.readouterr()
+        return Told(code, shown.out, shown.err)
+
+    return run
+
+
+def refused(told: Told, code: int, said: str) -> None:
+    """One sentence, its exit code, and nothing else."""
+    assert told.code == code, told.err
+    assert said in told.err
+    assert told.err.startswith("louver publish stream: ")
+    assert told.err.endswith(".\n")
+    assert told.err.count("\n") == 1
+    assert told.out == ""
+
+
+def spent() -> Any:
+    with Ledger.open("house.ledger") as ledger:
+        return ledger.spent()
+
+
+def read(path: str) -> list[tuple[Any, ...]]:
+    """The rows of a file, by DuckDB, without the band."""
+    with duckdb.connect() as connection:
+        return connection.execute(f"SELECT room, epoch(tick::TIMESTAMPTZ), value FROM '{path}'").fetchall()
+
+
+def test_a_stream_goes_to_a_csv_file_and_its_ledger_is_made(publish: Publish) -> None:
+    told = publish(*LOUD, "--to", "counts.csv", "--budget", "600")
+    assert told.code == 0, told.err
+    assert told.out.startswith("Protected: everything recorded about one person during one slot")
+    assert "stream count by room, every 5 minutes from 2018-02-01 09:00 to 2018-02-01 10:00 UTC" in told.words
+    assert "price epsilon 500.0000 at most, entry 2 of house.ledger; 100.0000 remains where most is used" in told.words
+    assert told.words.endswith("published counts.csv")
+    assert "Made the ledger" in told.err
+    with Path("counts.csv").open() as file:
+        found = list(csv.DictReader(file))
+    assert [int(row["value"]) for row in found] == TRUTH.ravel().tolist()
+
+
+@pytest.mark.parametrize("name", ["counts.parquet", "counts.json"])
+def test_parquet_and_json_hold_the_same_as_csv(publish: Publish, name: str) -> None:
+    publish(*LOUD, "--to", "counts.csv", "--budget", "600", "--key", "a")
+    assert publish(*LOUD, "--to", name, "--key", "a").code == 0
+    if name.endswith("json"):
+        columns = json.loads(Path(name).read_text())["columns"]
+        assert columns["value"] == TRUTH.ravel().tolist()
+        assert columns["tick"][0] == "2018-02-01T09:00:00+00:00"
+    else:
+        assert read(name) == read("counts.csv")
+    assert spent() == 500
+
+
+def test_without_a_file_the_output_is_csv_and_the_words_are_beside_it(publish: Publish) -> None:
+    told = publish(*LOUD, "--budget", "600")
+    assert told.out.splitlines()[0] == "room,tick,value,low,high"
+    assert len(told.out.splitlines()) == 1 + 2 * TICKS
+    assert "price      epsilon 500.0000" in told.err
+
+
+def test_json_is_for_programs(publish: Publish) -> None:
+    plain = publish(*LOUD, "--budget", "600", "--json").json
+    assert (plain["louver"], plain["dry_run"], plain["kind"], plain["ticks"]) == ("publish stream", False, "pure", 12)
+    assert plain["columns"]["value"] == TRUTH.ravel().tolist()
+    dry = publish(*LOUD, "--dry-run", "--json").json
+    assert (dry["dry_run"], dry["worst"], dry["regions"], dry["refused"][:10]) == (True, "500", 2, "The budget")
+    elsewhere = publish(*HOUR, "--epsilon", "1", "--json", "--to", "a.csv").json
+    assert "columns" not in elsewhere
+    assert elsewhere["to"] == "a.csv"
+
+
+def test_a_dry_run_reads_and_makes_nothing(publish: Publish) -> None:
+    Path("presence.csv").write_text("person,room,time,watts\n")
+    told = publish(*HOUR, "--epsilon", "1", "--dry-run", "--to", "a.csv", "--budget", "0.5")
+    assert told.code == 0
+    assert "price epsilon 1.0000 at most; nothing was reserved and no row was read" in told.words
+    assert "refused a run would be: The budget does not suffice" in told.words
+    assert not list(Path.cwd().glob("*.ledger*")) + list(Path.cwd().glob("a.*"))
+    refused(publish(*HOUR, "--epsilon", "1", "--dry-run", "--sum", "watt"), 2, "needs bounds")
+    refused(publish(*HOUR, "--epsilon", "1", "--dry-run", "--time", "tiem"), 4, "has no column 'tiem'")
+
+
+def test_an_accuracy_gives_the_price(publish: Publish) -> None:
+    told = publish(*HOUR, "--mechanism", "laplace", "--within", "5", "--miss-rate", "0.05", "--dry-run")
+    assert "Each count of a tick and room is within 5 of the truth, except in at most 1 of 20 cases." in told.words
+    assert "price epsilon 0.5382 at most" in told.words
+
+
+def test_a_window_and_sums_and_people_are_asked_for(publish: Publish) -> None:
+    told = publish(*HOUR, "--epsilon", "1", "--window", "30m", "--distinct", "person", "--dry-run")
+    assert "and any 6 of these together" in told.words
+    assert "number of different values of person by room" in told.words
+    told = publish(*HOUR, "--epsilon", "1", "--sum", "watts", "--mechanism", "kary", "--arity", "4", "--dry-run")
+    assert "Released is the sum of watts of all ticks so far by room" in told.words
+    told = publish("presence", *RANGE, "--epsilon", "1", "--mechanism", "pegasus", "--split", "optimal", "--dry-run")
+    assert "12 ticks of 1 region, by pegasus" in told.words
+
+
+def test_a_bare_file_needs_its_unit_and_its_domain(publish: Publish) -> None:
+    Path("rooms.csv").write_text("room,capacity\nhall,1\nlab,2\n")
+    bare = ("presence.csv", "--by", "room", *RANGE, "--epsilon", "1")
+    refused(publish(*bare), 2, "A bare file needs --unit")
+    refused(publish(*bare, "--unit", "row"), 2, "--domain")
+    told = publish(*bare, "--unit", "row", "--domain", "rooms.csv", "--budget", "1")
+    assert told.code == 0
+    assert told.err.splitlines()[3].startswith("Protected: one row")
+
+
+def test_the_ledger_pays_until_it_refuses_and_proposes_what_fits(publish: Publish) -> None:
+    publish(*HOUR, "--epsilon", "1", "--budget", "1.5", "--to", "a.csv")
+    refused(publish(*HOUR, "--epsilon", "1", "--to", "b.csv"), 3, "What would fit: epsilon 0.5")
+    assert not Path("b.csv").exists()
+    again = publish(*HOUR, "--mechanism", "laplace", "--within", "3", "--miss-rate", "0.05", "--to", "b.csv")
+    refused(again, 3, "a distance of ")
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (("--to", "a.xlsx"), 2, ".csv, .json or .parquet"),
+        (("--to", "nowhere/a.csv"), 4, "cannot be written"),
+        (("--to", "postgresql://localhost/x"), 2, "after a #"),
+        (("--to", "mqtt://127.0.0.1:1/counts"), 4, "broker"),
+        (("--plot", "a.png"), 2, ".svg"),
+        (("--plot", "a.svg", "--dry-run"), 2, "dry run has none"),
+        (("--plot", "nowhere/a.svg"), 2, "no folder"),
+        (("--mechanism", "tree", "--rho", "1"), 2, "one way"),
+        (("--mechanism", "truncated"), 2, "--tick-bound"),
+        (("--window", "soon"), 2, "whole minutes"),
+        (("--by", "floor"), 2, "floor"),
+    ],
+)
+def test_mistakes_are_refused_before_anything_is_paid(
+    publish: Publish, words: tuple[str, ...], code: int, said: str
+) -> None:
+    refused(publish(*HOUR, "--epsilon", "1", "--budget", "1", *words), code, said)
+    assert not Path("house.ledger").exists()
+
+
+def test_a_file_that_is_there_is_kept_unless_forced(publish: Publish) -> None:
+    Path("a.csv").write_text("mine")
+    refused(publish(*LOUD, "--to", "a.csv", "--budget", "600"), 4, "--force")
+    assert Path("a.csv").read_text() == "mine"
+    assert publish(*LOUD, "--to", "a.csv", "--budget", "600", "--force").code == 0
+    assert Path("a.csv").read_text() != "mine"
+
+
+def test_rho_needs_a_ledger_that_pays_it(publish: Publish) -> None:
+    gaussian = (*HOUR, "--mechanism", "toeplitz", "--rho", "0.5")
+    refused(publish(*gaussian, "--budget", "1"), 4, "louver ledger init --rho")
+    assert (
+        cli.main(
+            [
+                "ledger",
+                "init",
+                "house.ledger",
+                "--dataset",
+                "house",
+                "--unit",
+                "(person, slot(time, 5))",
+                "--cap",
+                "1",
+                "--rho",
+                "1",
+            ]
+        )
+        == 0
+    )
+    told = publish(*gaussian, "--to", "a.csv")
+    assert "price rho 0.5000 at most, entry 2 of house.ledger; 0.5000 remains" in told.words
+
+
+def test_what_fails_after_paying_can_be_had_again_for_nothing(
+    publish: Publish, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> str:
+        raise DataError("The disk is full.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(File, "write", full)
+        told = publish(*LOUD, "--to", "a.csv", "--budget", "600")
+    assert told.code == 4
+    assert "The disk is full; the stream is paid for and kept, and costs nothing again with --key 'publish " in told.err
+    key = told.err.rpartition("--key ")[2].strip().strip(".").strip("'")
+    again = publish(*LOUD, "--to", "a.csv", "--key", key)
+    assert "nothing this time: entry 2 of house.ledger has the stream" in again.words
+    assert spent() == 500
+
+
+def test_the_picture_is_written(publish: Publish) -> None:
+    assert publish(*HOUR, "--epsilon", "1", "--budget", "1", "--plot", "a.svg").code == 0
+    assert Xml.fromstring(Path("a.svg").read_text()).tag.endswith("svg")  # noqa: S314
+
+
+@pytest.fixture(scope="module")
+def mosquitto() -> Iterator[Mosquitto]:
+    broker = Mosquitto()
+    yield broker
+    broker.remove()
+
+
+def test_a_broker_gets_a_message_for_each_tick(publish: Publish, mosquitto: Mosquitto) -> None:
+    import threading
+
+    import paho.mqtt.client as mqtt
+    from paho.mqtt.enums import CallbackAPIVersion
+
+    heard: list[dict[str, Any]] = []
+    ready, enough = threading.Event(), threading.Event()
+    client = mqtt.Client(CallbackAPIVersion.VERSION2)
+    client.on_subscribe = lambda *_: ready.set()
+
+    def hear(_: object, __: object, message: Any) -> None:
+        heard.append(json.loads(message.payload))
+        if len(heard) == TICKS:
+            enough.set()
+
+    client.on_message = hear
+    client.connect("127.0.0.1", mosquitto.port)
+    client.subscribe("counts", qos=1)
+    client.loop_start()
+    assert ready.wait(30)
+    told = publish(*LOUD, "--budget", "600", "--to", mosquitto.address("counts"))
+    assert told.words.endswith("published 12 messages")
+    assert enough.wait(30)
+    client.loop_stop()
+    client.disconnect()
+    assert heard[0]["tick"] == "2018-02-01T09:00:00+00:00"
+    assert [[each["value"] for each in message["regions"]] for message in heard] == TRUTH.tolist()
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    server = Server()
+    yield server
+    server.remove()
+
+
+def test_a_table_gets_a_row_for_each_tick_and_region(publish: Publish, server: Server) -> None:
+    address = server.new_database()
+    to = ("--to", f"{address}#counts")
+    told = publish(*LOUD, "--budget", "1000", *to)
+    assert told.words.endswith("published 24 rows in counts"), told.err
+    with psycopg.connect(address) as connection:
+        found = connection.execute("SELECT room, tick, value FROM counts ORDER BY tick, room").fetchall()
+        assert [value for _, _, value in found] == TRUTH.ravel().tolist()
+        assert found[0][:2] == ("hall", datetime(2018, 2, 1, 9, tzinfo=UTC))
+        connection.execute("CREATE TABLE other (x int)")
+    assert publish(*LOUD, *to).code == 0  # over the same ticks
+    refused(publish(*LOUD, "--to", f"{address}#other"), 4, "check the address, and that it has the stream's columns")
+    assert spent() == 1000
+    refused(publish(*LOUD, "--to", "postgresql:///x?host=/nowhere&password=hunter2#counts"), 4, "check the address")
+
+
+def test_a_simulated_day_goes_from_events_to_a_stream_near_the_truth(
+    publish: Publish, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["simulate", "--preset", "demo", "--days", "1", "--out", "hall"]) == 0
+    sensed = ["--as", "occupancy", "--building", "hall/building.toml", "--to", "hall/occupancy.parquet"]
+    assert cli.main(["sense", "hall/events.parquet", *sensed, "--describe", "hall/louver.toml"]) == 0
+    capsys.readouterr()
+    day = ("--by", "region", "--every", "15m", "--from", "2018-02-01", "--until", "2018-02-02", "--epsilon", "1")
+    told = publish("hall/louver.toml", *day, "--budget", "1", "--to", "counts.parquet", "--plot", "day.svg")
+    assert told.code == 0, told.err
+    off = duckdb.execute(
+        "WITH truth AS (SELECT region, time_bucket(INTERVAL 15 minutes, slot) AS tick, count(*) AS n "
+        "FROM 'hall/occupancy.parquet' GROUP BY ALL) "
+        "SELECT avg(abs(value - coalesce(n, 0))), count(*) FROM 'counts.parquet' AS made LEFT JOIN truth "
+        "ON made.region = truth.region AND made.tick = truth.tick AT TIME ZONE 'UTC'"
+    ).fetchall()
+    assert off[0][1] == 96 * 22
+    assert off[0][0] < 5  # noise alone is off by 0.85 on average, smoothing by a little more where counts jump
+
+
+LIVE = (*LOUD, "--live", "--state", "state", "--key", "rooms")
+
+
+def ticks(told: Told) -> list[tuple[int, list[int]]]:
+    found = [json.loads(line) for line in told.out.splitlines()]
+    return [(each["number"], [region["value"] for region in each["regions"]]) for each in found]
+
+
+def test_a_live_stream_stops_and_goes_on_and_pays_once(publish: Publish) -> None:
+    first = publish(*LIVE, "--ticks", "5", "--budget", "600")
+    assert first.code == 0, first.err
+    assert ticks(first) == [(number, TRUTH[number].tolist()) for number in range(5)]
+    assert "epsilon 500.0000 at most for the whole stream, paid before its first tick" in " ".join(first.err.split())
+    rest = publish(*LIVE)
+    assert ticks(rest) == [(number, TRUTH[number].tolist()) for number in range(4, TICKS)]
+    assert rest.err.endswith("The stream is over.\n")
+    assert [number for number, _ in ticks(publish(*LIVE))] == [TICKS - 1]
+    assert spent() == 500
+    Path("state").unlink()
+    refused_after = publish(*LIVE)
+    assert refused_after.code == 4
+    assert "Tick 0 of this stream was published before" in refused_after.err
+
+
+def test_a_live_stream_fills_a_table(publish: Publish, server: Server) -> None:
+    address = server.new_database()
+    live = (*LIVE, "--to", f"{address}#counts")
+    assert publish(*live, "--budget", "600", "--ticks", "7").code == 0
+    assert publish(*live).code == 0
+    with psycopg.connect(address) as connection:
+        found = connection.execute("SELECT value, low, high FROM counts ORDER BY tick, room").fetchall()
+    assert [value for value, _, _ in found] == TRUTH.ravel().tolist()
+    assert all(low == value == high for value, low, high in found)
+
+
+def test_a_tick_is_not_read_before_it_is_over(publish: Publish, monkeypatch: pytest.MonkeyPatch) -> None:
+    from louver.cli import publish_live
+
+    now = datetime(2018, 2, 1, 9, 4, tzinfo=UTC)
+    naps: list[float] = []
+
+    class Clock(datetime):
+        @classmethod
+        def now(cls, _: object = None) -> datetime:  # type: ignore[override]
+            return now
+
+    def nap(seconds: float) -> None:
+        nonlocal now
+        naps.append(seconds)
+        now += timedelta(seconds=seconds)
+
+    monkeypatch.setattr(publish_live, "datetime", Clock)
+    monkeypatch.setattr("louver.cli.publish_live.time.sleep", nap)
+    assert publish(*LIVE, "--ticks", "2", "--late", "1m", "--budget", "600").code == 0
+    assert sum(naps) == 7 * 60  # until 9:06, and until 9:11
+    assert max(naps) <= publish_live.LONGEST_NAP
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--live", "--state", "state"), "needs --key"),
+        (("--live", "--key", "a"), "--state"),
+        (("--state", "state"), "add --live"),
+        (("--live", "--key", "a", "--state", "state", "--to", "a.csv"), "written as a whole"),
+        (("--live", "--key", "a", "--state", "state", "--plot", "a.svg"), "leave it out"),
+        (("--live", "--key", "a", "--state", "state", "--ticks", "0"), "1 or more"),
+    ],
+)
+def test_what_a_live_stream_needs_is_said(publish: Publish, words: tuple[str, ...], said: str) -> None:
+    told = publish(*LOUD, "--budget", "600", *words)
+    assert told.code == 2
+    assert said in told.err

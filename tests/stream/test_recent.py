@@ -1,0 +1,76 @@
+"""Sliding windows: the sum over groups of how much of each lies in the window, times its level."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from bench.stream_smoothing import drawn
+
+from louver.errors import ParameterError
+from louver.stream.pegasus import Pegasus
+from louver.stream.recent import Recent
+from louver.stream.segment import Segment
+from louver.stream.smoothed import Trace
+from tests.stream.smoothing import seeded
+
+
+def by_groups(trace: Trace, region: int, end: int, window: int) -> float:
+    """The sum by its definition: each tick counts with the last level of a group that holds it."""
+    levels: dict[int, float] = {}
+    for tick in range(end + 1):
+        for held in range(tick - int(trace.lengths[tick, region]) + 1, tick + 1):
+            levels[held] = float(trace.levels[tick, region])
+    return sum(levels[tick] for tick in range(max(0, end - window + 1), end + 1))
+
+
+@pytest.mark.parametrize("made", [Pegasus, Segment])
+@pytest.mark.parametrize("window", [1, 7, 50])
+def test_a_sum_is_the_sum_over_groups_of_their_part_in_the_window(
+    made: type[Pegasus] | type[Segment], window: int
+) -> None:
+    stream = made(1, 3, bits=seeded(1))
+    stream.run(drawn("10 steps", 3)[:120])
+    sums = Recent(stream, window).sums(stream.trace)
+    for tick in (0, 1, 30, 119):
+        for region in range(3):
+            np.testing.assert_allclose(sums[tick, region], by_groups(stream.trace, region, tick, window))
+
+
+def test_sums_go_on_from_batch_to_batch() -> None:
+    stream = Segment(1, 3, bits=seeded(2))
+    whole, parts = Recent(stream, 20), Recent(stream, 20)
+    stream.run(drawn("ramp 0-200", 3)[:90])
+    trace = stream.trace
+    cut = [
+        Trace(*(getattr(trace, name)[part] for name in ("released", "noisy", "levels", "lengths")))
+        for part in (slice(0, 30), slice(30, 31), slice(31, 90))
+    ]
+    np.testing.assert_array_equal(whole.sums(trace), np.concatenate([parts.sums(each) for each in cut]))
+
+
+def test_sums_over_a_window_err_less_than_sums_of_noisy_counts() -> None:
+    counts = drawn("10 steps", 40)
+    stream = Segment(0.1, 40, bits=seeded(3))
+    stream.run(counts)
+    window = 20
+    kernel = np.ones(window)
+    true, noisy = (
+        np.apply_along_axis(lambda column: np.convolve(column, kernel)[: len(column)], 0, each)
+        for each in (counts, stream.trace.noisy)
+    )
+    smoothed = Recent(stream, window).sums(stream.trace)
+    assert np.abs(smoothed - true).mean() < 0.9 * np.abs(noisy - true).mean()
+
+
+def test_a_second_look_a_few_ticks_later_errs_less() -> None:
+    counts = drawn("10 steps", 40)
+    stream = Segment(0.1, 40, bits=seeded(4))
+    released = stream.run(counts)
+    later = Recent(stream, 11).lagged(stream.trace)
+    assert np.abs(later[10:] - counts[:-10]).mean() < 0.8 * np.abs(released - counts).mean()
+
+
+@pytest.mark.parametrize("window", [0, -1, 2.5, None, 2**40])
+def test_a_window_of_no_ticks_is_refused(window: object) -> None:
+    with pytest.raises(ParameterError, match=r"\.$"):
+        Recent(Segment(1), window)  # type: ignore[arg-type]
