@@ -5,12 +5,15 @@ for a sensitivity of 1. `foretold` comes from the parameters, `measured` from st
 share their noise, so what is measured scatters: the column after it says by how much. The floor of speed is not
 private.
 
-Run: python -m bench.stream_counting
+Run: script/bench stream_counting
+     script/bench stream_counting speeds    without the errors
 """
 
 from __future__ import annotations
 
+import json
 import math
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -19,7 +22,7 @@ import numpy as np
 from bench.clock import seconds
 from louver.noise import discrete_gaussian, discrete_laplace
 from louver.stream.buffered import Buffered
-from louver.stream.choose import choose
+from louver.stream.choose import choose, rho_for
 from louver.stream.continual import ContinualSum
 from louver.stream.kary import KAry
 from louver.stream.toeplitz import Toeplitz
@@ -61,10 +64,13 @@ SPEEDS: list[tuple[str, Make, dict[str, float]]] = [
 
 
 def main() -> None:
-    print_errors()
-    print_unknown_horizon()
-    print_choices()
+    if sys.argv[1:] != ["speeds"]:
+        print_errors()
+        print_unknown_horizon()
+        print_epsilon_and_delta()
+        print_choices()
     print_speeds()
+    print_memory()
 
 
 def print_errors() -> None:
@@ -96,6 +102,17 @@ def print_unknown_horizon() -> None:
             print(f"{name:48} " + " ".join(f"{a:6.4g} {b:6.4g}" for a, b in errors))
 
 
+def print_epsilon_and_delta() -> None:
+    """The square root at the largest rho that is (1, 1e-6)-private: by the law of its noise, and by zCDP alone."""
+    heads = ("published", "foretold", "by zCDP", "epsilon")
+    print(f"\n{'epsilon 1, delta 1e-6: square root':34} {'{:>10} {:>9} {:>9} {:>9}'.format(*heads)}")
+    for ticks, published in ((10**5, 19.3), (10**6, 22.4)):
+        chosen = choose(ticks, epsilon=1, delta=1e-6)
+        other = Buffered(ticks, rho=rho_for(1, 1e-6)).rms_error()
+        epsilon = float(chosen.mechanism.approximately(1e-6).epsilon)
+        print(f"{ticks:34} {published:10} {chosen.rms_error:9.4g} {other:9.4g} {epsilon:9.6f}")
+
+
 def print_choices() -> None:
     print()
     for arguments in ({"epsilon": 1}, {"epsilon": 1, "adaptive": False}, {"epsilon": 1, "delta": 1e-6}):
@@ -117,8 +134,26 @@ def print_speeds() -> None:
         print(f"{name + ', 64 regions, region-ticks':44} {speed / 1e6:10.2f} {speed / floor:9.3f}")
     for name, make, price in SPEEDS:
         stream = make(TICKS, **price)
-        speed = 1000 / seconds(lambda stream=stream: [stream.update(1) for _ in range(1000)], repeats=1)  # type: ignore[misc]
+        speed = 250 / seconds(lambda stream=stream: [stream.update(1) for _ in range(250)], repeats=12)  # type: ignore[misc]
         print(f"{name + ', one tick at a time':44} {speed / 1e6:10.4f} {speed / floor:9.5f}")
+    for name, make, price in SPEEDS:
+        stream, row = make(TICKS, regions=64, **price), np.ones(64, dtype=np.int64)
+        speed = 64 * 130 / seconds(lambda s=stream, r=row: [s.update(r) for _ in range(130)], repeats=4)  # type: ignore[misc]
+        print(f"{name + ', 64 regions, one tick at a time':56} {speed / 1e6:10.4f} {speed / floor:9.5f}")
+
+
+def print_memory() -> None:
+    """The size of the saved state, all that a stream remembers, after so many ticks."""
+    lengths = (1_000, 10_000, 100_000, 1_000_000)
+    print(f"\n{'bytes of state after so many ticks':44}" + " ".join(f"{ticks:>10,}" for ticks in lengths))
+    for name, make, price in SPEEDS:
+        stream = make(None, **price)
+        sizes, passed = [], 0
+        for ticks in lengths:
+            stream.run(np.ones(ticks - passed, dtype=np.int64))
+            passed = ticks
+            sizes.append(len(json.dumps(stream.to_dict())))
+        print(f"{name:44}" + " ".join(f"{size:>10,}" for size in sizes))
 
 
 def noise_speed(make: Make, price: dict[str, float]) -> float:

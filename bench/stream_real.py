@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from bench.clock import seconds
 from louver.noise.grid import Grid
-from louver.stream.smooth import smooth_sensitivity
+from louver.stream.smooth_sensitivity import smooth_sensitivity
 from louver.stream.truncated import COUNTINGS, TruncatedSum
 
 TICKS, LAG = 250_000, 50_000

@@ -141,11 +141,29 @@ def test_flights_counts_the_listed_airports(tmp_path: Path) -> None:
     assert "XYZ" not in done.stdout
 
 
-@pytest.mark.parametrize("name", ["vessels.py", "wifi_campaign.py", "flights.py"])
+def test_room_counts_counts_the_listed_rooms_of_ones_own_file(tmp_path: Path) -> None:
+    head, hall, attic = "time,device,room", "2018-02-01 08:55:00,d{},hall", "2018-02-01 08:55:00,d9{},attic"
+    again = "2018-02-01 08:58:00,d{},hall"  # the same devices, once more
+    own = own_file(tmp_path, head, hall, attic, again)
+    asked = (own, "--rooms", "hall,cellar", "--epsilon", "400", "--cap", "500", "--out", tmp_path, "--check")
+    done = run("room_counts.py", tmp_path, *asked)
+    assert "keep the token of its owner" in done.stdout, done.stderr
+    assert "09:00 hall 300 \N{PLUS-MINUS SIGN}0, cellar 0 " in done.stdout  # there is noise in under 1e-100 of runs
+    assert "inside the band at 100.0%" in done.stdout
+    assert "attic" not in done.stdout + (tmp_path / "room_counts.csv").read_text()
+    assert (tmp_path / "room_counts.svg").read_text().startswith("<svg")
+    refused = run("room_counts.py", tmp_path, *asked)
+    assert (refused.returncode, refused.stdout, refused.stderr.count("\n")) == (3, "", 1)
+    for wrong in ([own], ["--rooms", "hall"], ["--epsilon", "1/0"]):
+        assert run("room_counts.py", tmp_path, *wrong).returncode == 2
+
+
+@pytest.mark.parametrize("name", ["vessels.py", "wifi_campaign.py", "flights.py", "room_counts.py"])
 @pytest.mark.parametrize("file", ["none.parquet", "none.csv", "odd.parquet", "odd.csv"])
 def test_a_record_that_cannot_be_read_gets_one_sentence(tmp_path: Path, name: str, file: str) -> None:
     for odd in ("odd.parquet", "odd.csv"):
         (tmp_path / odd).write_text("something,else\n1,2\n")
-    done = run(name, tmp_path, file)
+    rooms = ("--rooms", "hall") if name == "room_counts.py" else ()
+    done = run(name, tmp_path, file, *rooms)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (4, "", 1)
     assert f"{file} cannot be read; it needs the columns" in done.stderr

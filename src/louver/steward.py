@@ -22,10 +22,12 @@ from louver.privacy.plan import charges_from_list
 from louver.source import Reading, Table, rows
 from louver.source.measures import View
 
-__all__ = ["Analyst", "KeptRelease", "Owner", "Paid", "Parts", "Payment", "Release", "Steward", "check"]
+__all__ = ["Analyst", "KeptRelease", "Owner", "Paid", "Parts", "Payment", "Release", "Steward", "check", "key_of_parts"]
 
 OWNER = "owner"
 RESERVED, SETTLED = "reserved", "settled"
+LIVE = "live: "  # how the ledger's keys begin that belong to plans which go part by part
+LONGEST_KEY = 100  # of such a plan, so that there is room for what part it is
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +141,8 @@ class Steward:
 
     def _run(self, plan: Plan, who: str, audience: str | None, key: str | None) -> Release:
         plan = _checked(plan, self._ledger.unit, "ledger")
+        if key is not None:
+            self._check_key(plan, key)
         with rows.checked(self._table, plan.reading) as held:
             reservation = self._ledger.reserve(plan, who=who, audience=audience, key=key)
             if not reservation.fresh:
@@ -151,6 +155,17 @@ class Steward:
         kept = {"answer": outcome.answer, "charged": str(charged)}
         self._settle(plan, reservation, outcome.charges, kept)
         return _release(plan, reservation.number, outcome.answer, charged)
+
+    def _check_key(self, plan: Plan, key: str) -> None:
+        """A plan is paid for as a whole or part by part: with one key for both, one price would be released twice."""
+        if str(key).startswith(LIVE):
+            raise ParameterError(f"Keys that begin with {LIVE!r} are those of live streams; take another one.")
+        can_be_live = isinstance(plan, Parts) and len(str(key)) <= LONGEST_KEY
+        if can_be_live and self._ledger.reserved(key_of_parts(key)) is not None:
+            raise ParameterError(
+                f"The key {key!r} is that of a live stream, which was published part by part; as a whole it is another "
+                "stream, which needs another key and pays anew."
+            )
 
     def advance(
         self, plan: Plan, number: int, state: object, *, paid: Payment, missing: bool = False
@@ -167,7 +182,7 @@ class Steward:
         reading, secret = plan.part(number), self._ledger.secret("contribution bounds")
         if not missing:
             rows.check(self._table, reading)
-        if self._ledger.reserve(plan, who=paid.who, audience=paid.audience, key=paid.key).settled:
+        if self._ledger.reserve(plan, who=paid.who, audience=paid.audience, key=key_of_parts(paid.key)).settled:
             raise LouverError("This plan is over: its last part was released.")
         with suppress(Exception):  # whatever it says may quote a row, or tell a count
             view = None if missing else rows.read(self._table, reading, secret)
@@ -256,6 +271,11 @@ class Owner(Analyst):
     def raise_cap(self, cap: Cap, *other_tokens: str) -> None:
         """Set a cap; where there are two owners, it takes the token of another one as well."""
         self._steward._ledger.set_cap(cap, tokens=[self._token, *other_tokens])
+
+
+def key_of_parts(key: str) -> str:
+    """Under which of the ledger's keys a plan is paid for that goes part by part; `Steward.run` takes none of them."""
+    return f"{LIVE}all of {key}"
 
 
 def check_name(ledger: Ledger, who: str) -> None:

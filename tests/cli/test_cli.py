@@ -3,6 +3,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+import xml.etree.ElementTree as Xml
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from louver import __version__, cli
 from louver.cli import demo
 from louver.errors import PromiseError
+from tests.stream.smoothing import seeded
 
 
 def test_the_demo_prints_price_promise_and_answer(capsys: pytest.CaptureFixture[str]) -> None:
@@ -39,6 +41,37 @@ def test_the_demo_flags_what_is_far_over_and_not_what_is_far_below(capsys: pytes
     assert flagged is not None
     assert "Canteen" in flagged[1]
     assert "Lobby" not in flagged[1]
+
+
+def test_the_demo_draws_a_published_day_beside_the_truth(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """Bits are fixed."""
+    monkeypatch.setattr("louver.steward.SYSTEM", seeded(1))
+    assert cli.main(["demo", "--plot", str(tmp_path / "day.svg")]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("Protected: everything recorded about one person during one slot")
+    assert "Price: epsilon 0.1, paid before a row was read" in said
+    off, busy, fresh = (float(found) for found in re.findall(r"by (\d+\.\d+)", said))
+    assert off < busy < fresh == 9.98  # 2 a / (1 - a^2), a = exp(-0.1)
+    (inside,) = re.findall(r"inside the band at (.*?)%", said)
+    assert 90 < float(inside) < 100
+    drawn = Xml.fromstring((tmp_path / "day.svg").read_text())  # noqa: S314
+    assert len(list(drawn.iter("{http://www.w3.org/2000/svg}g"))) == 22
+    assert "truth (invented data)" in (tmp_path / "day.svg").read_text()
+    assert [each.name for each in tmp_path.iterdir()] == ["day.svg"]  # no ledger and no row is left
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "said"), [("a.png", 2, ".svg"), ("no/a.svg", 2, "no folder"), ("b.svg", 4, "already")]
+)
+def test_the_demo_refuses_a_file_that_it_cannot_write(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, name: str, code: int, said: str
+) -> None:
+    (tmp_path / "b.svg").write_text("mine")
+    assert cli.main(["demo", "--plot", str(tmp_path / name)]) == code
+    assert said in capsys.readouterr().err
+    assert (tmp_path / "b.svg").read_text() == "mine"
 
 
 def test_an_error_is_one_sentence_and_its_exit_code(

@@ -15,10 +15,12 @@ import psycopg
 import pytest
 
 from louver import cli
-from louver.cli.publish_targets import File
+from louver.cli import publish_clock
 from louver.errors import DataError
 from louver.ledger import Ledger
+from louver.watch.targets import File
 from tests.cli.asking import VARIABLES, Told
+from tests.cli.clocks import Clocks
 from tests.ledger.server import Server
 from tests.sense.feeds.broker import Mosquitto
 from tests.stream.published import TICKS, TRUTH, rows
@@ -371,26 +373,29 @@ def test_a_live_stream_fills_a_table(publish: Publish, server: Server) -> None:
 
 
 def test_a_tick_is_not_read_before_it_is_over(publish: Publish, monkeypatch: pytest.MonkeyPatch) -> None:
-    from louver.cli import publish_live
-
-    now = datetime(2018, 2, 1, 9, 4, tzinfo=UTC)
-    naps: list[float] = []
-
-    class Clock(datetime):
-        @classmethod
-        def now(cls, _: object = None) -> datetime:  # type: ignore[override]
-            return now
-
-    def nap(seconds: float) -> None:
-        nonlocal now
-        naps.append(seconds)
-        now += timedelta(seconds=seconds)
-
-    monkeypatch.setattr(publish_live, "datetime", Clock)
-    monkeypatch.setattr("louver.cli.publish_live.time.sleep", nap)
+    clocks = Clocks(datetime(2018, 2, 1, 9, 4, tzinfo=UTC))
+    monkeypatch.setattr(publish_clock, "LiveClock", clocks.live)
     assert publish(*LIVE, "--ticks", "2", "--late", "1m", "--budget", "600").code == 0
-    assert sum(naps) == 7 * 60  # until 9:06, and until 9:11
-    assert max(naps) <= publish_live.LONGEST_NAP
+    assert sum(clocks.naps) == 7 * 60  # until 9:06, and until 9:11
+    assert max(clocks.naps) <= publish_clock.LONGEST_NAP
+
+
+def test_a_clock_that_leaps_ahead_releases_no_tick_before_it_is_over(
+    publish: Publish, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begin = datetime(2018, 2, 1, 9, 4, tzinfo=UTC)
+    clocks = Clocks(begin, leaps={120: timedelta(days=3650)})
+    monkeypatch.setattr(publish_clock, "LiveClock", clocks.live)
+    told = publish(*LIVE, "--ticks", "3", "--budget", "600")
+    assert [number for number, _ in ticks(told)] == [0, 1, 2]
+    assert sum(clocks.naps) == 11 * 60  # tick 2 is over at 9:15, whatever the clock says
+    assert "start the stream again" in told.err
+
+
+def test_what_is_made_up_for_at_the_start_is_said(publish: Publish, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(publish_clock, "LiveClock", Clocks(datetime(2018, 2, 1, 9, 17, tzinfo=UTC)).live)
+    told = publish(*LIVE, "--ticks", "4", "--budget", "600")
+    assert "By the clock of this machine, 2018-02-01 09:17 UTC, 3 ticks are over; they come first." in told.err
 
 
 @pytest.mark.parametrize(
@@ -408,3 +413,86 @@ def test_what_a_live_stream_needs_is_said(publish: Publish, words: tuple[str, ..
     told = publish(*LOUD, "--budget", "600", *words)
     assert told.code == 2
     assert said in told.err
+
+
+FLOORS = """
+[domain.floors]
+rows = [{ room = "hall", floor = "ground", limit = 34 }, { room = "lab", floor = "ground", limit = 1 }]
+keys = ["room"]
+"""
+
+
+def test_sliding_windows_and_limits_are_columns_at_no_further_cost(publish: Publish) -> None:
+    Path("louver.toml").write_text(DESCRIBED + FLOORS)
+    asked = (*LOUD, "--domain", "floors", "--last", "10m", "--above", "limit", "--miss-rate", "0.05")
+    for name in ("counts.csv", "counts.parquet"):
+        assert publish(*asked, "--to", name, "--budget", "600", "--key", "a").code == 0
+        with duckdb.connect() as connection:
+            found = connection.execute(f"SELECT value, last, above FROM '{name}'").fetchall()
+        assert [row[2] for row in found] == [
+            count > limit for tick in TRUTH for count, limit in zip(tick, (34, 1), strict=True)
+        ]
+        assert [row[1] for row in found][2:4] == (TRUTH[0] + TRUTH[1]).tolist()
+    assert spent() == 500
+
+
+def test_limits_give_the_price(publish: Publish) -> None:
+    told = publish(*HOUR, "--above", "30", "--miss-rate", "0.05", "--slack", "10", "--dry-run")
+    assert "price epsilon 0.4148 at most" in told.words
+    assert "A room whose count of a tick is above its limit is missed in at most 1 of 20 cases." in told.words
+    refused(publish(*HOUR, "--above", "30", "--slack", "10", "--dry-run"), 2, "above together with --miss-rate")
+    refused(publish(*HOUR, "--above", "limit", "--miss-rate", "0.1", "--epsilon", "1", "--dry-run"), 2, "limit")
+
+
+def test_totals_go_to_a_file_and_not_to_a_table(publish: Publish) -> None:
+    Path("louver.toml").write_text(DESCRIBED + FLOORS)
+    by = ("presence", "--by", "floor,room", "--totals", "--domain", "floors", *RANGE, "--mechanism", "laplace")
+    asked = (*by, "--epsilon", "3000", "--budget", "4000")
+    assert publish(*asked, "--to", "counts.csv", "--plot", "counts.svg").code == 0
+    with duckdb.connect() as connection:
+        rows = connection.execute("SELECT floor, room, value FROM 'counts.csv'").fetchall()
+    assert rows[:4] == [(None, None, 30), ("ground", None, 30), ("ground", "hall", 30), ("ground", "lab", 0)]
+    refused(publish(*asked, "--to", "postgresql:///x#counts"), 2, "cannot have totals")
+
+
+def test_a_running_sum_chooses_itself_and_says_why(publish: Publish) -> None:
+    told = publish(*HOUR, "--mechanism", "sum", "--epsilon", "1", "--dry-run")
+    assert "the least of 3 mechanisms that are private at this price" in told.words
+    assert publish(*HOUR, "--mechanism", "sum", "--epsilon", "1", "--budget", "2", "--to", "a.csv").code == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (
+            ("running-mean", "--tick-bound", "64", "--lag", "3"),
+            "Released is the mean count of all ticks so far by room",
+        ),
+        (("window-mean", "--tick-bound", "64", "--over", "3"), "the mean count of the last 3 ticks by room"),
+        (("histogram", "--bins", "5, 20"), "how many ticks so far had a count in each bin by room"),
+    ],
+)
+def test_means_and_histograms_are_published(publish: Publish, words: tuple[str, ...], said: str) -> None:
+    asked = (*HOUR, "--epsilon", "1", "--budget", "1", "--mechanism", *words)
+    assert said in publish(*asked, "--dry-run").words
+    assert publish(*asked, "--to", "a.csv").code == 0
+    assert len(Path("a.csv").read_text().splitlines()) == 1 + TICKS * (6 if "--bins" in words else 2)
+
+
+def test_a_threshold_with_a_delta_needs_a_ledger_that_has_one(publish: Publish) -> None:
+    smooth = ("--mechanism", "truncated", "--tick-bound", "64", "--threshold", "smooth", "--delta", "1e-6")
+    asked = (*HOUR, *smooth, "--factor", "1.5", "--share", "0.01", "--epsilon", "1", "--budget", "1")
+    told = publish(*asked, "--dry-run")
+    assert "price epsilon 1.0000 and delta 1e-06 at most" in told.words
+    assert "needs a ledger with a cap for it; make one with: louver ledger init --delta" in told.words
+    assert publish(*asked).code != 0
+    assert not Path("house.ledger").exists()
+
+
+def test_a_live_stream_tells_windows_and_limits_with_each_tick(publish: Publish) -> None:
+    words = ("--live", "--key", "rooms", "--state", "s", "--last", "10m", "--above", "30", "--miss-rate", "0.05")
+    told = publish(*LOUD, *words, "--ticks", "2", "--budget", "600")
+    assert told.code == 0, told.err
+    first, second = (json.loads(line)["regions"][0] for line in told.out.splitlines())
+    assert (first["last"], first["above"]) == (30, False)
+    assert (second["last"], second["above"]) == (61, True)

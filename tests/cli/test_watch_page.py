@@ -38,17 +38,23 @@ def test_the_page_can_be_followed_from_top_to_bottom(
     monkeypatch.chdir(tmp_path)
     rules = re.search(r"`rules.toml`, beside `building.toml`:\n\n```toml\n(.*?)```", PAGE, re.DOTALL)
     assert rules is not None
-    said = []
+    stream = re.search(r"```toml\n(\[stream\.rooms\].*?)```", PAGE, re.DOTALL)
+    assert stream is not None
+    said: list[str] = []
     for line in commands():
         if line.startswith("cd "):
             os.chdir(line.removeprefix("cd "))
             Path("rules.toml").write_text(rules[1])
             continue
         words = shlex.split(line)[1:]
+        if words == ["watch", "--dry-run"] and any("Every slot has a budget" in each for each in said):
+            Path("rules.toml").write_text(re.sub("closer = .*", "", rules[1]) + stream[1])
         if words[:2] == ["watch", "ack"]:
             words[2] = open_alarm(capsys)[:4]
         monkeypatch.setattr(sys, "stdin", io.StringIO("aa:bb:cc:dd:ee:0f\n"))
         assert cli.main(words) == 0, line
         said.append(capsys.readouterr().out)
-    assert len(said) == 12
+    assert len(said) == 13
+    assert "rooms: a stream of the count by region in each slot, by segment; each day of it costs" in said[-1]
+    assert "1.5382 of 2.0000 is used at most" in said[-1]
     assert "Slots up to 2018-02-01 20:25 UTC were decided before" in "".join(said)

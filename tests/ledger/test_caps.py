@@ -71,6 +71,25 @@ def test_where_there_are_audiences_one_of_them_must_be_named(make: Make, audienc
     assert ledger.head().number == 1
 
 
+@pytest.mark.parametrize("scope", [HALL, *(Scope({"room": "hall", "time": Between(0, end)}) for end in (2, 10**6))])
+def test_what_costs_nothing_needs_no_room_where_a_cap_was_lowered(make: Make, scope: Scope) -> None:
+    ledger, tokens = make(Cap(epsilon=2, delta=Fraction(1, 100), rho=1))
+    ledger.reserve(at(ZeroConcentrated(1), LAB))
+    for start in (0, 1000):
+        one = Scope({"room": "hall", "time": Between(start, start + 1)})
+        ledger.reserve(at(Approximate(1, Fraction(1, 100)), one))
+    ledger.set_cap(Cap(epsilon=2), list(tokens.values()))
+    ledger.reserve(at(Pure(Fraction(1, 2)), scope))  # no delta is left, and none is asked for
+    ledger.set_cap(Cap(epsilon=1), list(tokens.values()))
+    for nothing in (Pure(0), ZeroConcentrated(0)):
+        ledger.reserve(at(nothing, scope))
+    for least in (Pure(Fraction(1, 10**6)), Approximate(0, Fraction(1, 10**6))):
+        with pytest.raises(BudgetError):
+            ledger.reserve(at(least, scope))
+    assert ledger.spent() == Fraction(3, 2)
+    assert ledger.verify().ok
+
+
 # Kinds of guarantees
 
 

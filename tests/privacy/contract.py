@@ -92,6 +92,36 @@ MECHANISMS = {
     "survey": Mechanism(Survey, given={**PROMISED, "rate": Fraction(1, 2)}, prices=("rate",)),
 }
 
+# Other forms of registered mechanisms, under the same contract.
+VARIANTS = {
+    f"stream {words}": Mechanism(
+        lambda measured, domain, **named: StreamPlan(measured, domain, HOUR, **named),
+        Measured(),
+        given,
+        rates=rates,
+        lengths=lengths,
+        counts=(),
+        prices=(),
+        rows=TIMED,
+    )
+    for words, given, rates, lengths in (
+        (
+            "of limits",
+            {"above": 40, "miss_rate": Fraction(1, 20), "slack": 10, "last": 3},
+            ("miss_rate",),
+            ("slack",),
+        ),
+        ("with totals", {"epsilon": Fraction(1, 2), "totals": ["room"]}, (), ()),
+        (
+            "of a mean",
+            {"epsilon": Fraction(1, 2), "kernel": "window-mean", "tick_bound": 64, "options": {"over": 2}},
+            (),
+            (),
+        ),
+        ("histogram", {"epsilon": Fraction(1, 2), "kernel": "histogram", "options": {"bins": "10, 50"}}, (), ()),
+    )
+}
+
 
 def plans_without_data(mechanism: Mechanism, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object, **__: object) -> None:

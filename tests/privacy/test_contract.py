@@ -8,12 +8,12 @@ import pytest
 
 from louver.privacy import plan
 from tests.privacy import contract
-from tests.privacy.contract import MECHANISMS, Mechanism
+from tests.privacy.contract import MECHANISMS, VARIANTS, Mechanism
 
 
-@pytest.fixture(params=sorted(MECHANISMS))
+@pytest.fixture(params=sorted(MECHANISMS | VARIANTS))
 def mechanism(request: pytest.FixtureRequest) -> Mechanism:
-    return MECHANISMS[request.param]
+    return (MECHANISMS | VARIANTS)[request.param]
 
 
 def test_every_registered_mechanism_is_under_the_contract() -> None:

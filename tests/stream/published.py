@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -82,3 +83,16 @@ def house(
 def values_of(answer: dict[str, Any]) -> NDArray[Any]:
     """What was released, ticks by rooms."""
     return np.array(answer["values"]).T
+
+
+def assert_goes_on(plan: StreamPlan, counts: NDArray[np.int64]) -> None:
+    """One process for all ticks, and one for each that goes on from a saved state, release the same with the same bits.
+
+    A session restores its state at every tick, so it does not tell them apart.
+    """
+    steady, bits = plan.restored(None, seeded(4)), seeded(4)
+    state: Any = None
+    for row in counts:
+        again = plan.restored(state, bits)
+        assert again.advance(row[None]).to_dict() == steady.advance(row[None]).to_dict()
+        state = json.loads(json.dumps(again.to_dict()))

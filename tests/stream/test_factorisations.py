@@ -162,8 +162,8 @@ def test_errors_over_long_streams_are_those_of_the_literature(
 def test_a_large_sensitivity_scales_the_error_and_nothing_else(make: Make) -> None:
     fine = make(1000, rho=0.5, sensitivity=2**30, high=2**33)
     assert fine.rms_error() / 2**30 == pytest.approx(make(1000, rho=0.5).rms_error(), rel=0.01)
-    values = np.random.default_rng(2).integers(0, 2**33, (1000, 500))
-    stream = make(1000, rho=0.5, sensitivity=2**30, high=2**33, regions=500)
+    values = np.random.default_rng(2).integers(0, 2**33, (1000, 2000))
+    stream = make(1000, rho=0.5, sensitivity=2**30, high=2**33, regions=2000)
     assert_spread((stream.run(values) - values.cumsum(axis=0))[-1], fine.error_at(1000))
 
 

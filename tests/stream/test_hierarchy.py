@@ -8,7 +8,6 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from bench.stream_smoothing import drawn
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,6 +17,7 @@ from louver.stream.hierarchy import INNER, Hierarchy, children_of, consistent
 from louver.stream.segment import Segment
 from tests.decide.auditor import audited
 from tests.noise.laws import assert_follows, assert_rejects, laplace
+from tests.stream.shapes import drawn
 from tests.stream.smoothing import halve_noise, seeded
 
 BUILDING = [None, 0, 0, 1, 1, 1, 2, 2]

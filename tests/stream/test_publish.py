@@ -84,10 +84,18 @@ def test_rho_is_paid_as_rho(made: House) -> None:
 
 def test_the_picture_shows_each_region_its_band_and_the_truth_where_it_is_given(made: House, tmp_path: Path) -> None:
     stream = publish(made.source, ledger=made.ledger, **HOUR, epsilon=1)
-    paths = "{http://www.w3.org/2000/svg}path"
-    assert len(list(Xml.fromstring(stream.plot()).iter(paths))) == 4  # noqa: S314
+    panels, paths = (f"{{http://www.w3.org/2000/svg}}{name}" for name in ("g", "path"))
+    plain = Xml.fromstring(stream.plot())  # noqa: S314
     drawn = Xml.fromstring(stream.plot(tmp_path / "a.svg", truth=TRUTH))  # noqa: S314
-    assert len(list(drawn.iter(paths))) == 6
+    for picture, shown in ((plain, ["fill-opacity"]), (drawn, ["fill-opacity", "stroke-dasharray"])):
+        for panel in picture.iter(panels):
+            marked = [
+                name
+                for path in panel.iter(paths)
+                for name in ("fill-opacity", "stroke-dasharray")
+                if name in path.attrib
+            ]
+            assert marked == shown
     assert "truth (invented data)" in (tmp_path / "a.svg").read_text()
     assert stream._repr_html_() == stream.plot()
     with pytest.raises(ParameterError, match=r"\.svg"):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from bench.stream_smoothing import drawn
 
 from louver.errors import ParameterError
 from louver.stream.pegasus import Pegasus
 from louver.stream.recent import Recent
 from louver.stream.segment import Segment
 from louver.stream.smoothed import Trace
+from tests.stream.shapes import drawn
 from tests.stream.smoothing import seeded
 
 

@@ -10,15 +10,16 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from bench.stream_smoothing import EPSILONS, MECHANISMS, STREAMS, drawn, errors, figure
 from hypothesis import given
 from hypothesis import strategies as st
 
 from louver.errors import ParameterError
 from louver.stream.laplace import Laplace
 from louver.stream.segment import GUARDED, TUNINGS, Run, Segment, Tuning
+from louver.stream.smoothed import Ticks
 from tests.decide.auditor import audited
 from tests.noise.laws import assert_follows, assert_rejects, laplace
+from tests.stream.shapes import EPSILONS, MECHANISMS, STREAMS, drawn, errors, figure
 from tests.stream.smoothing import halve_noise, seeded
 
 
@@ -59,14 +60,14 @@ def reference(noisy: list[int], b: float, tuning: Tuning) -> list[float]:
 )
 def test_released_values_are_as_defined(noisy: list[int], step: int, scale: float, tuning: Tuning) -> None:
     noisy = [*noisy, *(value + step for value in noisy)]
-    values, _, _ = Run(scale, tuning).advance(noisy)
+    values, *_ = Run(scale, tuning).advance(noisy, Ticks.none())
     np.testing.assert_allclose(values, reference(noisy, scale, tuning), rtol=1e-5, atol=1e-5)
 
 
 @pytest.mark.parametrize("tuning", TUNINGS.values())
 def test_released_values_are_as_defined_past_the_window(tuning: Tuning) -> None:
     noisy = Laplace(1, bits=seeded(1)).run([40] * 900).tolist() + [70] * 30 + [0] * 300
-    values, _, lengths = Run(1.0, tuning).advance(noisy)
+    values, _, lengths, _ = Run(1.0, tuning).advance(noisy, Ticks.none())
     np.testing.assert_allclose(values, reference(noisy, 1.0, tuning), rtol=1e-5, atol=1e-5)
     assert max(lengths) == tuning.window
 
@@ -83,7 +84,7 @@ def test_the_noise_is_discrete_laplace_and_all_of_epsilon_is_in_it() -> None:
 def test_what_is_released_follows_from_the_noisy_counts_alone() -> None:
     stream = Segment(1, 5)
     released = stream.run(drawn("lecture blocks", 5))
-    again = [Run(stream.scale).advance(column)[0] for column in stream.trace.noisy.T.tolist()]
+    again = [Run(stream.scale).advance(column, Ticks.none())[0] for column in stream.trace.noisy.T.tolist()]
     np.testing.assert_array_equal(released.T, again)
 
 

@@ -254,3 +254,51 @@ def test_a_region_of_a_state_that_holds_anything_is_read_or_refused(name: str, b
 def test_the_price_is_epsilon_once_and_a_unit_in_more_ticks_or_states_pays_for_each(name: str) -> None:
     assert MAKERS[name](Fraction(3, 4)).price == Pure(Fraction(3, 4))
     assert MAKERS[name](Fraction(3, 4)).price.for_group(4) == Pure(3)  # type: ignore[union-attr]
+
+
+SINGLE: dict[str, Callable[[int | None], Any]] = {
+    "laplace": lambda regions: Laplace(0.3, regions),
+    "pegasus": lambda regions: Pegasus(0.3, regions),
+    "pegasus short": lambda regions: Pegasus(0.3, regions, patience=50, longest=4),
+    "segment": lambda regions: Segment(0.3, regions),
+}
+
+
+@pytest.mark.parametrize("name", SINGLE)
+def test_a_stream_without_regions_gives_tick_by_tick_what_a_batch_gives_with_the_same_noise(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = counts(300)[:, 0]
+    script_noise(monkeypatch, 7)
+    together = SINGLE[name](None)
+    batched = together.run(rows)
+    script_noise(monkeypatch, 7)
+    single = SINGLE[name](None)
+    assert [single.update(tick) for tick in rows.tolist()] == batched.tolist()
+    assert single.to_dict() == together.to_dict()
+
+
+@pytest.mark.parametrize("name", [name for name in SINGLE if name != "laplace"])
+@pytest.mark.parametrize("regions", [None, THREE])
+def test_a_batch_has_the_trace_of_that_many_ticks(
+    name: str, regions: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also how much each value scatters, which `variances` says of the last tick."""
+    rows = counts(200)[:, 0] if regions is None else counts(200)
+    script_noise(monkeypatch, 8)
+    together = SINGLE[name](regions)
+    together.run(rows)
+    script_noise(monkeypatch, 8)
+    single = SINGLE[name](regions)
+    for tick, row in enumerate(rows):
+        single.update(row)
+        for part in ("released", "noisy", "levels", "lengths", "variances"):
+            np.testing.assert_array_equal(getattr(single.trace, part)[0], getattr(together.trace, part)[tick])
+        np.testing.assert_array_equal(single.variances(), single.trace.variances[0])
+
+
+@pytest.mark.parametrize("name", [name for name in SINGLE if name != "laplace"])
+def test_before_the_first_tick_the_trace_is_empty_and_all_regions_scatter_alike(name: str) -> None:
+    stream = SINGLE[name](THREE)
+    assert stream.trace.released.shape == stream.trace.variances.shape == (0, THREE)
+    assert (stream.variances() == stream.variances()[0]).all()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from fractions import Fraction
 
 import numpy as np
@@ -31,7 +32,10 @@ def test_a_tail_lighter_or_heavier_than_exponential_is_told(name: str) -> None:
 
 @pytest.mark.parametrize("name", TAILS)
 def test_with_little_epsilon_nothing_is_said(name: str) -> None:
-    assert look_at_tail(TAILS[name][0].astype(np.int64), 200_000, 0.001).verdict == UNCLEAR
+    """The reach is more than all values there are; a verdict would take noise of nine tenths of it: under 1e-7."""
+    looked = look_at_tail(TAILS[name][0].astype(np.int64), 200_000, 0.001, mistaken=1e-9)
+    assert looked.reach > SIZE
+    assert looked.verdict == UNCLEAR
 
 
 def tail(near: int, far: int, reach: int) -> Tail:
@@ -45,6 +49,19 @@ def test_a_verdict_stands_for_every_pair_of_counts_within_reach() -> None:
     assert tail(near=90, far=10, reach=1).verdict == UNCLEAR
     assert tail(near=110, far=2, reach=3).verdict == LIGHT
     assert tail(near=80, far=30, reach=10).verdict == HEAVY
+
+
+@pytest.mark.parametrize("factor", [Fraction(9, 8), Fraction(2), Fraction(4)])
+def test_a_verdict_holds_for_all_true_counts_within_reach(factor: Fraction) -> None:
+    """By going through all of them: no pair contradicts it."""
+    size, told = 40, set()
+    for near, far, reach in itertools.product(range(0, 40, 3), range(0, 40, 2), (0, 1, 4, 30)):
+        verdict = Tail(100, factor, size, near, far, reach, Pure(1)).verdict
+        nears, fars = (range(max(each - reach, 0), min(each + reach, size) + 1) for each in (near, far))
+        light = {b / size <= ((a + b) / size) ** float(factor) for a in nears for b in fars if a + b <= size}
+        assert verdict == UNCLEAR or light <= {verdict == LIGHT}
+        told.add(verdict)
+    assert told == {LIGHT, HEAVY, UNCLEAR}
 
 
 def test_only_a_light_tail_allows_a_factor() -> None:

@@ -77,7 +77,7 @@ def test_threshold_and_first_sum_together_cost_a_first_value_at_most_epsilon() -
 @pytest.mark.parametrize("counting", COUNTINGS)
 def test_sums_are_right_where_noise_is_small(counting: str) -> None:
     values = np.random.default_rng(2).integers(0, 50, 3000)
-    stream = TruncatedSum(epsilon=4000, high=64, horizon=3000, counting=counting)
+    stream = TruncatedSum(epsilon=4000, high=64, horizon=3000, counting=counting, bits=seeded(1))
     released = stream.run(values)
     assert stream.thresholds is not None
     cut = np.minimum(values, stream.thresholds[0]).cumsum()
@@ -87,7 +87,7 @@ def test_sums_are_right_where_noise_is_small(counting: str) -> None:
 
 def test_a_stream_in_parts_and_tick_by_tick_is_the_same_stream() -> None:
     values = np.random.default_rng(2).integers(0, 50, 300)
-    whole, parts, ticks = (TruncatedSum(4000, 64, 300) for _ in range(3))
+    whole, parts, ticks = (TruncatedSum(4000, 64, 300, bits=seeded(seed)) for seed in range(3))
     at_once = whole.run(values)
     in_parts = np.concatenate([parts.run(part) for part in np.split(values, [0, 1, 59, 60, 61, 200])])
     one_by_one = np.array([ticks.update(int(value)) for value in values])
@@ -127,7 +127,7 @@ def test_nothing_of_the_first_values_is_kept_after_the_lag() -> None:
 
 def test_each_region_has_a_threshold_of_its_own() -> None:
     values = np.stack([np.full(2000, 5), np.full(2000, 700)], axis=1)
-    stream = TruncatedSum(20, 10_000, 4000, lag=2000, regions=2)
+    stream = TruncatedSum(20, 10_000, 4000, lag=2000, regions=2, bits=seeded(1))
     stream.run(values)
     assert stream.thresholds is not None
     small, large = stream.thresholds
@@ -226,7 +226,7 @@ def test_a_damaged_state_is_refused(plain: dict[str, Any]) -> None:
 
 
 def test_a_threshold_helps_where_the_bound_is_loose() -> None:
-    """`python -m bench.stream_real` measures by how much; at a tenth of its length the median of 5 runs is above 3."""
+    """`script/bench stream_real` measures by how much; at a tenth of its length the median of 5 runs is above 3."""
     dice = np.random.default_rng(11)
     values = np.rint(dice.exponential(20 * 16, 25_000)).astype(np.int64)
     high, truth = 1440 * 16, values.cumsum()

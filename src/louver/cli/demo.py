@@ -38,12 +38,21 @@ WIDTH = 120
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--files", metavar="FOLDER", help="copies the building's files there, to ask about yourself")
+    instead = parser.add_mutually_exclusive_group()
+    instead.add_argument("--files", metavar="FOLDER", help="copies the building's files there, to ask about yourself")
+    instead.add_argument(
+        "--plot", metavar="FILE.svg", help="publishes a day of another invented building, and draws it beside the truth"
+    )
 
 
 def run(arguments: argparse.Namespace) -> None:
     if arguments.files is not None:
         _copy_files(Path(arguments.files))
+        return
+    if arguments.plot is not None:
+        from louver.cli import demo_stream
+
+        demo_stream.run(Path(arguments.plot))
         return
     with resources.as_file(resources.files("louver.cli") / "building") as building:
         source = Source.read(building / "louver.toml")

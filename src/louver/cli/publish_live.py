@@ -5,21 +5,18 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-import time
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from louver.cli.publish_shown import show_begin
-from louver.cli.publish_targets import Target
 from louver.errors import ParameterError
+from louver.watch.targets import Target
 
 if TYPE_CHECKING:
     from louver.ledger import Ledger
     from louver.source.description import Source
     from louver.stream.plan import StreamPlan
-
-LONGEST_NAP = 30.0  # seconds: a clock that was set is noticed after that
 
 
 def check_live(arguments: argparse.Namespace, place: Target) -> None:
@@ -39,9 +36,11 @@ def check_live(arguments: argparse.Namespace, place: Target) -> None:
 
 def run_live(arguments: argparse.Namespace, source: Source, plan: StreamPlan, ledger: Ledger, place: Target) -> None:
     """Goes through the ticks that are over, and then waits for each; so many of them where --ticks says so."""
+    from louver.cli.publish_clock import LiveClock
     from louver.stream.session import Session
     from louver.stream.ticks import minutes_of
 
+    clock = LiveClock(_say)
     late = timedelta(minutes=0 if arguments.late is None else minutes_of(arguments.late, "--late"))
     left = plan.parts if arguments.ticks is None else arguments.ticks
     if left < 1:
@@ -50,13 +49,17 @@ def run_live(arguments: argparse.Namespace, source: Source, plan: StreamPlan, le
     names = {"key": arguments.key, "token": token, "audience": arguments.audience}
     show_begin(arguments, plan)
     with Session.open(plan, ledger, Path(arguments.state), place.tick, **names) as session:
-        for _ in range(min(left, plan.parts - session.ticks)):
-            _wait_until(session.next_tick + plan.ticks.length + late)
+        left = min(left, plan.parts - session.ticks)
+        now = clock.now()
+        over = min(left, (now - late - session.next_tick) // plan.ticks.length)
+        if over > 1:
+            _say(f"By the clock of this machine, {now:%Y-%m-%d %H:%M} UTC, {over:,} ticks are over; they come first.")
+        for _ in range(left):
+            clock.wait_until(session.next_tick + plan.ticks.length + late)
             session.advance(source.table)
         if session.is_over:
-            print("The stream is over.", file=sys.stderr)
+            _say("The stream is over.")
 
 
-def _wait_until(moment: datetime) -> None:
-    while (left := (moment - datetime.now(UTC)).total_seconds()) > 0:
-        time.sleep(min(left, LONGEST_NAP))
+def _say(sentence: str) -> None:
+    print(sentence, file=sys.stderr, flush=True)

@@ -28,6 +28,8 @@ def show_plan(arguments: argparse.Namespace, plan: StreamPlan, refused: str | No
         ui.print_json(COMMAND, dry_run=True, **_known(plan), refused=refused)
         return
     _print(plan, sys.stdout)
+    if arguments.mechanism == "sum":
+        _say("why", plan.why(live=arguments.live) or "")
     _say("price", f"{_price(plan)} at most; nothing was reserved and no row was read")
     _say("meaning", _meaning(plan))
     if refused is not None:
@@ -91,6 +93,7 @@ def _known(plan: StreamPlan) -> dict[str, Any]:
         "window": plan.window,
         "worst": str(plan.worst[0].price),
         "kind": plan.price.kind,
+        "delta": str(getattr(plan.price, "delta", 0)),
         "meaning": _meaning(plan),
     }
 
@@ -98,7 +101,9 @@ def _known(plan: StreamPlan) -> dict[str, Any]:
 def _price(plan: StreamPlan) -> str:
     from louver.decide.shown import up
 
-    return f"{'epsilon' if plan.rho is None else 'rho'} {up(plan.worst[0].price)}"
+    delta = getattr(plan.price, "delta", 0)
+    also = f" and delta {float(delta):.3g}" if delta else ""
+    return f"{'epsilon' if plan.rho is None else 'rho'} {up(plan.worst[0].price)}{also}"
 
 
 def _meaning(plan: StreamPlan) -> str:

@@ -16,8 +16,8 @@ from louver.cli.ask_source import asked_ledger, asked_source, ledger_address, wh
 from louver.cli.ask_words import said_with_flags
 from louver.cli.publish_live import check_live, run_live
 from louver.cli.publish_shown import at_work, show_plan, show_stream
-from louver.cli.publish_targets import Target, target
 from louver.errors import LedgerError, LouverError, ParameterError
+from louver.watch.targets import Target, target
 
 if TYPE_CHECKING:
     from louver.ledger import Ledger
@@ -25,38 +25,59 @@ if TYPE_CHECKING:
     from louver.source.domain import Domain
     from louver.stream.plan import StreamPlan
 
-OPTIONS = ("smoother", "split", "lag", "arity")
+OPTIONS = ("smoother", "split", "arity", "lag", "threshold", "factor", "share", "over", "bins")
+FROM_OUTSIDE = ("epsilon", "within", "miss_rate", "tick_bound", "budget")  # what a variable may say
 DOMAIN_FILES = (".csv", ".parquet", ".json")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(question="")
     parser.add_argument(
-        "source", metavar="FILE_OR_SOURCE", help="a .csv or .parquet file, louver.toml, or a source named in one"
+        "source",
+        metavar="FILE_OR_SOURCE",
+        help="a .csv or .parquet file, louver.toml, a source named in one, or rules.toml with a feed",
     )
     what = parser.add_argument_group("what")
     what.add_argument("--by", metavar="COLUMNS", help="regions: key columns of the domain, with commas between them")
     what.add_argument("--every", metavar="TIME", required=True, help="how long a tick is: 5m, 1h, 1d")
     what.add_argument("--from", metavar="TIME", dest="begin", required=True, help="the first tick, in UTC")
     what.add_argument("--until", metavar="TIME", dest="end", required=True, help="the end, which is no tick any more")
+    what.add_argument("--totals", action="store_true", help="numbers of each level of the columns, which add up")
+    what.add_argument("--last", metavar="N_OR_TIME", help="also the sum of the last ticks, at no further cost")
+    what.add_argument(
+        "--above", metavar="X_OR_COLUMN", help="also which are above a limit, one for all or a column of the domain"
+    )
     what.add_argument("--time", metavar="COLUMN", help="the column of times; as the source says, else slot or time")
     kinds = what.add_mutually_exclusive_group()
     kinds.add_argument("--count", action="store_true", help="rows, as without this option")
     kinds.add_argument("--distinct", metavar="COLUMN", help="different values of a column, such as the person")
     kinds.add_argument("--sum", metavar="COLUMN", help="the sum of a column whose bounds the source declares")
     way = parser.add_argument_group("the way and its price")
-    way.add_argument("--mechanism", metavar="NAME", default="segment", help="segment, laplace, pegasus, kary, ...")
+    way.add_argument("--mechanism", metavar="NAME", default="segment", help="segment, laplace, pegasus, sum, kary, ...")
     way.add_argument("--epsilon", metavar="E", help="what one unit pays for the whole stream")
     way.add_argument("--rho", metavar="R", help="the same, for Gaussian noise")
     way.add_argument("--within", metavar="D", help="for laplace: how far each number may be off, and so the price")
-    way.add_argument("--miss-rate", metavar="RATE", help="for --within: in how many cases it may be farther off: 0.05")
+    way.add_argument(
+        "--miss-rate", metavar="RATE", help="for --within and --above: in how many cases they may be wrong: 0.05"
+    )
+    way.add_argument("--slack", metavar="S", help="for --above: how far below its limit either answer may come")
     way.add_argument("--window", metavar="N_OR_TIME", help="so many units of somebody, or ticks of so long, together")
     way.add_argument("--smoother", metavar="NAME", help="pegasus: average, median or james-stein")
     way.add_argument("--split", metavar="NAME", help="pegasus: published or optimal")
-    way.add_argument("--lag", metavar="N", type=int, help="truncated: after how many ticks the threshold is taken")
     way.add_argument("--arity", metavar="N", type=int, help="kary and signed: children of a node")
-    way.add_argument("--tick-bound", metavar="X", help="truncated: the largest value of one tick of a region")
+    way.add_argument("--bins", metavar="EDGES", help="histogram: edges of its bins, with commas between them")
+    way.add_argument("--over", metavar="N", type=int, help="window-mean: of how many ticks")
+    cut = parser.add_argument_group("values without a known bound: truncated, running-mean, window-mean")
+    cut.add_argument("--tick-bound", metavar="X", help="the largest value of one tick of a region")
+    cut.add_argument("--lag", metavar="N", type=int, help="after how many ticks the threshold is taken")
+    cut.add_argument("--threshold", metavar="NAME", help="penalised, or smooth, which also costs a delta")
+    cut.add_argument("--delta", metavar="D", help="smooth: the delta of its price; one over the ticks squared")
+    cut.add_argument("--share", metavar="P", help="smooth: the share of values that it leaves above, 0.005")
+    cut.add_argument("--factor", metavar="R", help="smooth: stretches the threshold, for light tails, 1")
     data = parser.add_argument_group("the data")
+    data.add_argument(
+        "--feed", metavar="FEED", help="for rules.toml: mqtt://host/topic, a file of events, or - for the input"
+    )
     data.add_argument("--unit", help="who is protected, for a bare file: '(person, day)', or row")
     data.add_argument("--domain", metavar="NAME_OR_FILE", help="the public list of regions")
     data.add_argument(
@@ -91,8 +112,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
+    from louver.cli import publish_feed
     from louver.steward import check
 
+    if publish_feed.is_feed(arguments.source):
+        with _said():
+            publish_feed.run(arguments, asked(arguments))
+        return
+    if arguments.feed is not None:
+        raise ParameterError("--feed is for the rules of a watch; a table is read where it lies.")
     place = target(arguments.to, force=arguments.force, as_json=arguments.json)
     _check_plot(arguments)
     check_live(arguments, place)
@@ -136,29 +164,43 @@ def _publish(arguments: argparse.Namespace, source: Source, plan: StreamPlan, le
 def _plan(arguments: argparse.Namespace, source: Source) -> StreamPlan:
     from louver.stream.planning import stream
 
-    by = [name.strip() for name in (arguments.by or "").split(",") if name.strip()]
-    options = {name: getattr(arguments, name) for name in OPTIONS if getattr(arguments, name) is not None}
+    said = asked(arguments)
     return stream(
         source,
-        every=arguments.every,
-        begin=arguments.begin,
-        end=arguments.end,
-        by=by,
         time=arguments.time,
-        sum_of=arguments.sum,
-        distinct=arguments.distinct,
-        mechanism=arguments.mechanism,
-        options=options,
-        epsilon=_number(arguments, "epsilon"),
-        rho=_number(arguments, "rho"),
-        within=_number(arguments, "within"),
-        miss_rate=_number(arguments, "miss_rate"),
-        window=arguments.window or 1,
         rows_per_unit=arguments.rows_per_unit,
         keys_per_unit=arguments.keys_per_unit,
-        tick_bound=_number(arguments, "tick_bound"),
-        domain=_domain(source, arguments.domain or os.environ.get("LOUVER_DOMAIN"), by),
+        domain=_domain(source, arguments.domain or os.environ.get("LOUVER_DOMAIN"), said["by"]),
+        **said,
     )
+
+
+def asked(arguments: argparse.Namespace) -> dict[str, Any]:
+    """What the options say of a stream, wherever its rows come from: parameters of `louver.stream.stream`."""
+    return {
+        "every": arguments.every,
+        "begin": arguments.begin,
+        "end": arguments.end,
+        "by": [name.strip() for name in (arguments.by or "").split(",") if name.strip()],
+        "sum_of": arguments.sum,
+        "distinct": arguments.distinct,
+        "mechanism": arguments.mechanism,
+        "options": {name: getattr(arguments, name) for name in OPTIONS if getattr(arguments, name) is not None},
+        **{name: _number(arguments, name) for name in ("epsilon", "delta", "rho", "within", "miss_rate", "slack")},
+        "above": _above(arguments),
+        "last": arguments.last,
+        "totals": arguments.totals,
+        "live": arguments.live,
+        "window": arguments.window or 1,
+        "tick_bound": _number(arguments, "tick_bound"),
+    }
+
+
+def _above(arguments: argparse.Namespace) -> Fraction | str | None:
+    """A number for all regions, or the name of a column."""
+    given: str | None = arguments.above
+    is_number = given is not None and given[:1] in "+-.0123456789"
+    return _number(arguments, "above") if is_number else given
 
 
 def _domain(source: Source, given: str | None, by: list[str]) -> Domain | str | None:
@@ -175,7 +217,7 @@ def _number(arguments: argparse.Namespace, name: str, source: Source | None = No
     from louver.cli.ledger.written import number
 
     text: str | None = getattr(arguments, name)
-    text = text if text is not None else os.environ.get(f"LOUVER_{name.upper()}") if name != "rho" else None
+    text = text if text is not None else os.environ.get(f"LOUVER_{name.upper()}") if name in FROM_OUTSIDE else None
     if text is not None:
         return number(f"--{name.replace('_', '-')}", text)
     usual: Any = None if source is None else source.defaults.get(name)
@@ -183,13 +225,16 @@ def _number(arguments: argparse.Namespace, name: str, source: Source | None = No
 
 
 def _need_rho(arguments: argparse.Namespace, source: Source, plan: StreamPlan) -> str | None:
-    """A ledger that --budget makes has a budget of epsilon, which does not pay for rho."""
+    """A ledger that --budget makes has a budget of epsilon, which pays for neither rho nor delta."""
     from louver.ledger.place import store_at
 
     where = ledger_address(arguments, source)
-    if plan.rho is None or (where is not None and store_at(where).exists()):
+    needed = "rho" if plan.rho is not None else "delta" if getattr(plan.price, "delta", 0) else None
+    if not needed or (where is not None and store_at(where).exists()):
         return None
-    return "A stream that costs rho needs a ledger with a cap for it; make one with: louver ledger init --rho."
+    return (
+        f"A stream that costs {needed} needs a ledger with a cap for it; make one with: louver ledger init --{needed}."
+    )
 
 
 def _check_plot(arguments: argparse.Namespace) -> None:

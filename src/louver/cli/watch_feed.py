@@ -13,6 +13,7 @@ from louver.cli import ui
 from louver.errors import ParameterError
 
 if TYPE_CHECKING:
+    from louver.stream.session import Tick
     from louver.watch.deciding import Decided
     from louver.watch.forecast import Forecast
     from louver.watch.rules import Rules
@@ -75,12 +76,12 @@ def run(arguments: argparse.Namespace) -> None:
     source: str | None = arguments.feed or rules.feed
     if source is None:
         raise ParameterError(f"Say which feed is watched: louver watch FEED, or a line feed = ... in {rules.path}.")
-    options = _options(rules, source, speed, arguments.format)
-    clock = _clock(rules, source)
+    options = feed_options(rules, source, speed, arguments.format)
+    clock = feed_clock(rules, source)
     watched = asyncio.run(_watched(rules, source, clock, options, arguments, seconds))
     _show_end(watched, arguments.json)
     if not arguments.json:
-        if not watched.slots and (why := why_none(rules, source, clock)):
+        if rules.rules and not watched.slots and (why := why_none(rules, source, clock)):
             print(why)
         print(ui.printable(how_to_check(rules, source, options)))
     if _is_by_events(rules, clock) and watched.tally[FUTURE] and not arguments.json:
@@ -129,6 +130,7 @@ async def _watched(
             once=arguments.once,
             told=_print_decided if arguments.json else lambda _: None,
             started=started,
+            ticked=_print_tick if arguments.json else lambda *_: None,
             stopping=on_signals,
             stream=stream,
         )
@@ -137,7 +139,7 @@ async def _watched(
             connecting.cancel()
 
 
-def _clock(rules: Rules, source: str) -> str:
+def feed_clock(rules: Rules, source: str) -> str:
     """By which time slots end: a live feed's by the wall, those of a file or a range not."""
     from louver.watch.rules import EVENTS, WALL
 
@@ -152,7 +154,7 @@ def _is_by_events(rules: Rules, clock: str) -> bool:
     return clock == EVENTS and rules.begin is None
 
 
-def _options(rules: Rules, source: str, speed: float | None, written: str | None) -> dict[str, Any]:
+def feed_options(rules: Rules, source: str, speed: float | None, written: str | None) -> dict[str, Any]:
     """What the feed is opened with: the file's options, and those of the command line."""
     options = dict(rules.options)
     if written is not None:
@@ -229,6 +231,10 @@ def _print_decided(decided: list[Decided]) -> None:
         )
 
 
+def _print_tick(name: str, tick: Tick, _: bool) -> None:
+    _print_line("tick", stream=name, tick=tick.start.isoformat(), number=tick.number, missing=tick.missing)
+
+
 def _show_end(watched: Watched, as_json: bool) -> None:
     from louver.decide.shown import number_up, up
 
@@ -240,12 +246,16 @@ def _show_end(watched: Watched, as_json: bool) -> None:
             alarms=watched.alarms,
             told=dict(watched.told),
             largest=number_up(watched.paid),
+            ticks=watched.ticks,
+            missing=watched.missing,
             malformed=_malformed(watched),
         )
         return
     slots = f"{watched.slots:,} slots of rules were decided, {watched.undecided:,} of them not for every key"
     told = ", ".join(f"{count:,} {state}" for state, count in watched.told.items()) or "nothing"
     print(f"{slots}; told: {told}; at most {up(watched.paid)} paid for one.")
+    if watched.ticks:
+        print(f"{watched.ticks:,} ticks of streams were published, {watched.missing:,} of them missing.")
     print(f"Malformed messages: {', '.join(_malformed(watched)) or 'none'}.")
 
 

@@ -84,7 +84,7 @@ def _show(found: Tried, rule: Rule, zone: ZoneInfo, pending: int) -> None:
 
 def _promise(rule: Rule, pending: int) -> str:
     """What still holds, by the rule as it is now: each slot was decided with its part of the miss rate."""
-    from louver.decide.words import cases
+    from louver.privacy.rates import cases
 
     each = cases(rule.slot_miss_rate)
     if rule.is_number:

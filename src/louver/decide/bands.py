@@ -29,6 +29,7 @@ from louver.errors import ParameterError, PromiseError
 from louver.noise import Bits, bernoulli, discrete_laplace
 from louver.privacy import OneShot, Outcome, one_shot
 from louver.privacy.plan import registered
+from louver.privacy.rates import cases
 from louver.question.nodes import Any as AnyOf
 from louver.question.nodes import Classes, Comparison, Flag
 from louver.question.plain import to_dict
@@ -138,8 +139,8 @@ class Bands(Decision):
         slack = words.slack_shown(min(leaf.slack * leaf.margin.step for leaf in self.program.leaves))
         below = f"{slack} or more below" if slack else "at or below"
         said = [
-            f"{one} above the threshold between two classes is put below it in at most {words.cases(self.miss_rate)}.",
-            f"{one} {below} a threshold is put above it in at most {words.cases(self.false_alarm_rate)}"
+            f"{one} above the threshold between two classes is put below it in at most {cases(self.miss_rate)}.",
+            f"{one} {below} a threshold is put above it in at most {cases(self.false_alarm_rate)}"
             + ("; in between, either may happen." if slack else "."),
             *words.counted(self.reading.where, self.unit, self.reading.bound),
         ]

@@ -166,7 +166,7 @@ class Decision(ABC):
 
     def answer(self, flagged: NDArray[np.bool_]) -> dict[str, Any]:
         keys = self.program.keys.values
-        return {"flagged": [words.plain_key(keys[at]) for at in np.flatnonzero(flagged)], "keys": len(keys)}
+        return {"flagged": [words.plain_key(keys[at]) for at in np.flatnonzero(flagged).tolist()], "keys": len(keys)}
 
     @property
     def promise(self) -> str:

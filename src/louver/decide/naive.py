@@ -26,6 +26,7 @@ from louver.privacy import Outcome, largest_total
 from louver.privacy.calibrate.certain import decay
 from louver.privacy.calibrate.oneshot import aligned
 from louver.privacy.plan import registered
+from louver.privacy.rates import cases
 from louver.source.measures import View
 
 MOST_MISSED = Fraction(1, 2) - Fraction(1, 2**40)
@@ -72,7 +73,7 @@ class Naive(Decision):
 
     @property
     def promise(self) -> str:
-        missed = words.cases(Fraction((self.just_missed * 1000).__ceil__(), 1000))
+        missed = cases(Fraction((self.just_missed * 1000).__ceil__(), 1000))
         said = f"No miss rate is promised: a comparison that just holds is missed in up to {missed}."
         return " ".join([said, *words.counted(self.reading.where, self.unit, self.reading.bound)])
 

@@ -7,8 +7,8 @@ from fractions import Fraction
 from html import escape
 from typing import TYPE_CHECKING
 
-from louver.decide.words import percent
 from louver.privacy import Pure, largest_total
+from louver.privacy.rates import percent
 
 if TYPE_CHECKING:
     from louver.decide.decision import Decision

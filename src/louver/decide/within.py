@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import lru_cache
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -38,45 +37,17 @@ from louver.decide.touch import Touch, no_bound_needed, touch
 from louver.decide.values import ValueBounds
 from louver.errors import ParameterError
 from louver.noise import Bits, discrete_laplace
-from louver.noise.enclosure import ln
-from louver.noise.laplace import LARGEST_RATE, SMALLEST_RATE
 from louver.parameters import Number
 from louver.privacy import Between, Charge, Outcome, Scope, Unit
-from louver.privacy.calibrate.certain import at_most, decay, dyadic_step, rounded_up, working_bits
-from louver.privacy.calibrate.certain import least as least_count
+from louver.privacy.calibrate.distance import least_rate
 from louver.privacy.plan import registered
+from louver.privacy.rates import cases
 from louver.question.nodes import Aggregate, Values
 from louver.source import filters
 from louver.source.domain import Domain
 from louver.source.measures import Bound, Keys, Reading, View
 
 PARTS = ("question", "domain", "unit", "miss_rate", "distance", "bound", "values")
-
-
-@lru_cache(maxsize=256)
-def least_rate(distance: int, miss_rate: Fraction) -> Fraction:
-    """The least rate, to about 40 bits, at which discrete Laplace noise is seldom enough farther off than the distance.
-
-    P(|X| > d) = 2 a^(d+1) / (1 + a), a = exp(-rate).
-    """
-    enough = rounded_up(lambda bits: -ln(miss_rate / 2, bits) / (distance + 1), working_bits(miss_rate))
-    step = dyadic_step(enough)
-
-    def suffices(count: int) -> bool:
-        rate = count * step
-
-        def beyond(bits: int) -> Any:
-            a = decay(rate, bits)
-            return 2 * a ** (distance + 1) / (1 + a)
-
-        return at_most(beyond, miss_rate, working_bits(rate * miss_rate))
-
-    found = step * least_count(suffices, int(enough / step) + 1)
-    if not SMALLEST_RATE <= found <= LARGEST_RATE:
-        raise ParameterError(
-            "There is no exact noise for such a distance; take one that is not so far, or not so near."
-        )
-    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +177,7 @@ class Within:
         said = [
             f"{words.each_number(each.aggregate, each.margin.measures[0].where, self.question.keys)} is within "
             f"{words.number(each.distance * each.margin.step)} of {self._truth(each)}, except in at most "
-            f"{words.cases(self.miss_rate)}."
+            f"{cases(self.miss_rate)}."
             for each in self.wanted
         ]
         return " ".join([*said, *words.counted(self.reading.where, self.unit, self.reading.bound, errors="errors")])

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from louver import parameters
 from louver.privacy import Unit
+from louver.privacy.rates import cases
 from louver.question import nodes
 from louver.question.exact import decimal
 from louver.question.nodes import Aggregate, Comparison
@@ -18,26 +19,8 @@ if TYPE_CHECKING:
     from louver.decide.decision import Decision
 
 MOST_PARTS, LONGEST_FRACTION = 10**6, 40
-SMALL, MOST_DIGITS = 20, 6
 MOST_UNGROUPED = 9999  # years and numbers of rooms are read without commas
 _SIGNS = {">": "above", ">=": "at least", "<": "below", "<=": "at most"}
-
-
-def cases(rate: Fraction) -> str:
-    """A rate in words, rounded up where it is neither one of so many nor a fraction of small numbers."""
-    if rate.numerator != 1 and rate.denominator > SMALL:
-        if rate >= Fraction(1, 100):
-            return f"{percent(rate)} of cases"
-        rate = Fraction(1, (1 / rate).__floor__())
-    return f"{rate.numerator:,} of {rate.denominator:,} cases"
-
-
-def percent(rate: Fraction) -> str:
-    """In percent with one decimal, rounded up; with more, where that would make it all."""
-    digits = 1
-    while rate < 1 and (rate * 100 * 10**digits).__ceil__() == 100 * 10**digits and digits < MOST_DIGITS:
-        digits += 1
-    return f"{float(Fraction((rate * 100 * 10**digits).__ceil__(), 10**digits)):.{digits}f}%"
 
 
 def promise(plan: Decision) -> str:

@@ -54,19 +54,21 @@ class Admission:
 
 
 def admit(envelope: Envelope, caps: Sequence[Cap], new: Sequence[Total], audience: str) -> Admission:
+    """What costs nothing needs no room: it is admitted also where a cap was lowered below what is spent."""
     asked = [cap for cap in caps if cap.audience in (None, audience or None)]
     envelope.check_columns(total.scope for total in new)
     found = _Findings()
     short: list[Total] = []
-    for group in _by_intervals(new):
+    paying = [total for total in new if total.price or total.delta]
+    for group in _by_intervals(paying):
         if not envelope.is_long(group[0].scope):
             short += group
-        elif not _is_well_below(envelope, asked, group, new, found):
+        elif not _is_well_below(envelope, asked, group, paying, found):
             for total in group:
-                _check_long(envelope, asked, total, new, found)
+                _check_long(envelope, asked, total, paying, found)
     regions = [total.scope for total in short]
     stored = envelope.meeting(regions) if regions else []
-    near = by_category([*stored, *new], regions)
+    near = by_category([*stored, *paying], regions)
     for total in short:
         _check(near(total.scope), asked, total, found)
     return Admission(found.worst, found.peaks, stored if len(short) == len(new) else None)
@@ -109,7 +111,7 @@ def _check(near: Sequence[Total], caps: Sequence[Cap], new: Total, found: _Findi
                 continue
             part = cap.scope.intersection(new.scope)
             for what, measure, limit in _limits(cap, new.family):
-                if part is None:
+                if part is None or not measure(new):
                     continue
                 whole = totals[measure is delta]
                 reached = whole if part == new.scope else peak(near, part, measure, new.family, audience)
@@ -153,6 +155,8 @@ def _check_long(
             if part is None or (cap.audience or EVERYBODY) != audience:
                 continue
             for what, measure, limit in _limits(cap, new.family):
+                if not measure(new):
+                    continue
                 reached = whole[measure is delta]
                 if reached.price > limit and part != new.scope:
                     reached = envelope.peak(part, measure, new.family, audience, all_new)

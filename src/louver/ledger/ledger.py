@@ -328,6 +328,13 @@ class Ledger:
         with self._reading() as connection:
             return Book(connection, self._key).unsettled()
 
+    def reserved(self, key: str) -> Reservation | None:
+        """What was reserved with this idempotency key; None where nothing was."""
+        with self._reading() as connection:
+            book = Book(connection, self._key)
+            number = book.known(idempotency({"key": name("An idempotency key", key)}))
+            return None if number is None else book.reservation(number)[0]
+
     def head(self) -> Head:
         """The newest entry's number and link; refused while the ledger is in doubt, since it would vouch for that."""
         witnessed = Witnessed.now(self._keys)

@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +21,8 @@ from numpy.typing import NDArray
 from louver import parameters
 from louver.noise.bits import SYSTEM, Bits
 from louver.noise.enclosure import Enclosure, exp
-from louver.noise.laplace import discrete_laplace, geometric
-from louver.noise.tables import TABLES, CumulativeLaw
+from louver.noise.laplace import discrete_laplace, geometric_reaches, one_geometric_reaches, one_laplace
+from louver.noise.tables import FEW, TABLES, CumulativeLaw, Inversion
 
 SMALLEST_VARIANCE = Fraction(1, 2**10)
 LARGEST_VARIANCE = Fraction(2**47)
@@ -35,7 +36,9 @@ def discrete_gaussian(variance: parameters.Number, count: int, *, bits: Bits = S
     >>> discrete_gaussian(4, 3).dtype
     dtype('int64')
     """
-    exact = parameters.within("The variance", variance, SMALLEST_VARIANCE, LARGEST_VARIANCE)
+    if type(count) is int and 0 < count <= FEW and type(variance) is Fraction:
+        return np.array([one_gaussian(variance, bits) for _ in range(count)], dtype=np.int64)
+    exact = _variance(variance)
     count = parameters.count("The number of draws", count)
     if exact <= _LARGEST_TABLE_VARIANCE:
         index = TABLES.get(("gaussian", exact), _zigzag_law(exact)).draw(count, bits)
@@ -43,10 +46,36 @@ def discrete_gaussian(variance: parameters.Number, count: int, *, bits: Bits = S
     return _by_rejection(exact, count, bits)
 
 
+def one_gaussian(variance: Fraction, bits: Bits) -> int:
+    """One draw of the same law, as a plain number."""
+    table, proposal, falloff, centre = _one_by_one(variance.numerator, variance.denominator)
+    if table is not None:
+        index = table.one(bits)
+        return (index >> 1) ^ -(index & 1)
+    while True:
+        proposed = one_laplace(proposal, bits)
+        distance = min(abs(abs(proposed) - centre), _SQUARE_FITS)
+        if one_geometric_reaches(falloff, distance * distance, bits):
+            return proposed
+
+
+def _variance(given: object) -> Fraction:
+    return parameters.within("The variance", given, SMALLEST_VARIANCE, LARGEST_VARIANCE)
+
+
+@lru_cache(maxsize=64)
+def _one_by_one(numerator: int, denominator: int) -> tuple[Inversion | None, Fraction, Fraction, int]:
+    """The table of a variance; or the rate of what is proposed, of what decides, and where the proposal fits best."""
+    variance = _variance(Fraction(numerator, denominator))
+    table = TABLES.get(("gaussian", variance), _zigzag_law(variance)) if variance <= _LARGEST_TABLE_VARIANCE else None
+    centre = round(math.sqrt(variance))
+    return table, centre / variance, 1 / (2 * variance), centre
+
+
 def reaches_square(distance: NDArray[np.int64], variance: Fraction, bits: Bits) -> NDArray[np.bool_]:
     """True with probability exp(-distance^2 / (2 variance)), for each distance."""
     squares = np.minimum(np.abs(distance), _SQUARE_FITS) ** 2
-    return geometric(1 / (2 * variance), len(squares), bits=bits) >= squares
+    return geometric_reaches(1 / (2 * variance), squares, bits)
 
 
 def _by_rejection(variance: Fraction, count: int, bits: Bits) -> NDArray[np.int64]:

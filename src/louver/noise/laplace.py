@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from louver import parameters
 from louver.noise.bits import SYSTEM, Bits
 from louver.noise.enclosure import Enclosure, exp
-from louver.noise.tables import CHUNK, TABLES, CumulativeLaw, Inversion
+from louver.noise.tables import CHUNK, FEW, TABLES, CumulativeLaw, Inversion
 
 # Below, values pass 2^63 with probability over exp(-2^14); above, a coin that never falls would do.
 SMALLEST_RATE = Fraction(1, 2**48)
@@ -37,6 +37,8 @@ def discrete_laplace(rate: parameters.Number, count: int, *, bits: Bits = SYSTEM
     """
     exact = rate if type(rate) is Fraction else noise_rate("The rate", rate)
     top, digits = _signed_tables(exact.numerator, exact.denominator)
+    if type(count) is int and 0 < count <= FEW:
+        return np.array([_one(top, digits, bits) for _ in range(count)], dtype=np.int64)
     drawn = np.empty(parameters.count("The number of draws", count), dtype=np.int64)
     for start in range(0, len(drawn), CHUNK):
         chunk = drawn[start : start + CHUNK]
@@ -45,16 +47,60 @@ def discrete_laplace(rate: parameters.Number, count: int, *, bits: Bits = SYSTEM
     return drawn
 
 
+def one_laplace(rate: Fraction, bits: Bits) -> int:
+    """What `discrete_laplace(rate, 1, bits=bits)` gives, from the same bits, as a plain number."""
+    return _one(*_signed_tables(rate.numerator, rate.denominator), bits)
+
+
+def _one(top: Inversion, digits: list[Inversion], bits: Bits) -> int:
+    signed = top.one(bits)
+    value = signed >> 1
+    for digit in digits:
+        value = (value << _DIGIT_BITS) | digit.one(bits)
+    return value ^ -(signed & 1)
+
+
 def geometric(rate: parameters.Number, count: int, *, bits: Bits = SYSTEM) -> NDArray[np.int64]:
     """`count` independent draws of P(Y = y) = (1-a) a^y, y = 0, 1, ..., a = exp(-rate); so P(Y >= y) = exp(-rate y)."""
     exact = noise_rate("The rate", rate)
-    top_rate, digits = _split(exact)
-    top = TABLES.get(("top", top_rate), _top_law(top_rate))
+    top, digits = _geometric_tables(exact.numerator, exact.denominator)
     drawn = np.empty(parameters.count("The number of draws", count), dtype=np.int64)
     for start in range(0, len(drawn), CHUNK):
         chunk = drawn[start : start + CHUNK]
         chunk[:] = _append_digits(top.draw(len(chunk), bits), digits, bits)
     return drawn
+
+
+def geometric_reaches(rate: Fraction, levels: NDArray[np.int64], bits: Bits) -> NDArray[np.bool_]:
+    """`geometric(rate, n) >= levels` for levels of 0 or more, with as few digits as it takes: from the top, each is
+    drawn only where the ones above it are those of the level."""
+    top, digits = _geometric_tables(rate.numerator, rate.denominator)
+    shift = _DIGIT_BITS * len(digits)
+    drawn, wanted = top.draw(len(levels), bits), levels >> shift
+    reached: NDArray[np.bool_] = drawn > wanted
+    tied = np.flatnonzero(drawn == wanted)
+    for digit in digits:
+        if not len(tied):
+            break
+        shift -= _DIGIT_BITS
+        drawn, wanted = digit.draw(len(tied), bits), levels[tied] >> shift & (_DIGIT_VALUES - 1)
+        reached[tied] = drawn > wanted
+        tied = tied[drawn == wanted]
+    reached[tied] = True
+    return reached
+
+
+def one_geometric_reaches(rate: Fraction, level: int, bits: Bits) -> bool:
+    """The same for one level."""
+    top, digits = _geometric_tables(rate.numerator, rate.denominator)
+    shift = _DIGIT_BITS * len(digits)
+    drawn, wanted = top.one(bits), level >> shift
+    for digit in digits:
+        if drawn != wanted:
+            break
+        shift -= _DIGIT_BITS
+        drawn, wanted = digit.one(bits), level >> shift & (_DIGIT_VALUES - 1)
+    return drawn >= wanted
 
 
 def noise_rate(name: str, rate: object, largest: Fraction = LARGEST_RATE) -> Fraction:
@@ -68,6 +114,13 @@ def _signed_tables(numerator: int, denominator: int) -> tuple[Inversion, list[In
     exact = noise_rate("The rate", Fraction(numerator, denominator))
     top_rate, digits = _split(exact)
     return TABLES.get(("signed top", exact), _signed_top_law(exact, top_rate)), digits
+
+
+@lru_cache(maxsize=64)
+def _geometric_tables(numerator: int, denominator: int) -> tuple[Inversion, list[Inversion]]:
+    """The same without a sign."""
+    top_rate, digits = _split(noise_rate("The rate", Fraction(numerator, denominator)))
+    return TABLES.get(("top", top_rate), _top_law(top_rate)), digits
 
 
 def _split(rate: Fraction) -> tuple[Fraction, list[Inversion]]:

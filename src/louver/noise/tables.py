@@ -9,6 +9,7 @@ bits equal a table entry, or lie past its end, U is prolonged 64 bits at a time 
 from __future__ import annotations
 
 import threading
+from bisect import bisect_left
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator
 
@@ -22,6 +23,7 @@ from louver.noise.enclosure import GUARD_BITS, Enclosure
 CumulativeLaw = Callable[[int], Iterator[Enclosure]]
 """law(working_bits) yields enclosures of F_0, F_1, ...; a finite law leaves out the last, which is 1."""
 
+FEW = 8  # draws that are made sooner one by one than as an array
 CHUNK = 1 << 15  # draws whose intermediate arrays stay in the processor's cache
 LARGEST_TABLE = 1 << 22
 _PREFIX_BITS = 16
@@ -38,22 +40,47 @@ class Inversion:
         floors, self._complete = _floors(law)
         self._floors = np.array(floors, dtype=np.uint64)
         self._by_prefix = self._settled_by_prefix()
+        # The same memory as Python's numbers, which are quicker to look at one by one.
+        self._floors_view, self._by_prefix_view = self._floors.data, self._by_prefix.data
 
     @property
     def nbytes(self) -> int:
         return self._floors.nbytes + self._by_prefix.nbytes
 
     def draw(self, count: int, bits: Bits) -> NDArray[np.int64]:
+        if count <= CHUNK:
+            return self._drawn(count, bits)
         drawn = np.empty(count, dtype=np.int64)
         for start in range(0, count, CHUNK):
-            chunk = drawn[start : start + CHUNK]
-            prefixes = bits.words16(len(chunk))
-            settled = self._by_prefix.take(prefixes)
-            chunk[:] = settled
-            unsettled = np.flatnonzero(settled == _UNSETTLED)
-            if len(unsettled):
-                chunk[unsettled] = self._settle(prefixes[unsettled], bits)
+            drawn[start : start + CHUNK] = self._drawn(min(CHUNK, count - start), bits)
         return drawn
+
+    def _drawn(self, count: int, bits: Bits) -> NDArray[np.int64]:
+        prefixes = bits.words16(count)
+        settled = self._by_prefix.take(prefixes)
+        drawn = settled.astype(np.int64)
+        unsettled = np.flatnonzero(settled == _UNSETTLED)
+        if len(unsettled) > FEW:
+            drawn[unsettled] = self._settle(prefixes[unsettled], bits)
+        else:
+            for position in unsettled.tolist():
+                drawn[position] = self._settle_one(int(prefixes[position]), bits)
+        return drawn
+
+    def one(self, bits: Bits) -> int:
+        """What `draw(1, bits)` gives, from the same bits, without arrays: live streams draw one at a time."""
+        prefix = bits.integer(_PREFIX_BITS)
+        settled = self._by_prefix_view[prefix]
+        return settled if settled != _UNSETTLED else self._settle_one(prefix, bits)
+
+    def _settle_one(self, prefix: int, bits: Bits) -> int:
+        rest = _WORD_BITS - _PREFIX_BITS
+        word = (prefix << rest) | (bits.integer(_WORD_BITS) >> _PREFIX_BITS)
+        first = bisect_left(self._floors_view, word)
+        past_end = first == len(self._floors_view)
+        if not self._complete if past_end else self._floors_view[first] == word:
+            return self._settle_slowly(word, bits)
+        return first
 
     def _settle(self, prefixes: NDArray[np.uint16], bits: Bits) -> NDArray[np.int64]:
         shift = np.uint64(_WORD_BITS - _PREFIX_BITS)

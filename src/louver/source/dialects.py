@@ -7,6 +7,7 @@ value that it cannot convert, the expression looks first.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import ClassVar
 
 from sqlglot import exp
@@ -24,6 +25,12 @@ HASH_DIGITS = 15  # of a hexadecimal hash: what fits a signed 64-bit number
 def call(name: str, *arguments: exp.Expr | str | int) -> exp.Expr:
     """A function by its own name, which sqlglot must not translate."""
     return exp.Anonymous(this=name, expressions=[exp.convert(each) for each in arguments])
+
+
+@cache
+def _type(name: str, dialect: str) -> exp.DataType:
+    """Kept, because each is read by a parser."""
+    return exp.DataType.build(name, dialect=dialect)
 
 
 class Dialect:
@@ -46,7 +53,7 @@ class Dialect:
         return tree.sql(dialect=self.name)
 
     def type_of(self, kind: str) -> exp.DataType:
-        return exp.DataType.build(self.types[kind], dialect=self.name)
+        return _type(self.types[kind], self.name).copy()
 
     def cast(self, value: exp.Expr, kind: str) -> exp.Expr:
         return exp.Cast(this=value, to=self.type_of(kind))

@@ -6,30 +6,42 @@ are looked up: one look for each group instead of one for each row.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from sqlglot import exp
 
 from louver.errors import ParameterError
 from louver.source import derived
 from louver.source.columns import Column
-from louver.source.conditions import LARGEST_WHOLE, Native, float_limit, matched, transported, whole_limit
+from louver.source.conditions import LARGEST_WHOLE, Native, float_limit, literal, matched, transported, whole_limit
+from louver.source.crossed import Crossed
+from louver.source.derived import Derived
 from louver.source.dialects import DAY, REAL, TEXT, TIME, WHOLE, Dialect
 from louver.source.measures import BEYOND, Keys, Measure, Reading
 
 NUMBER = "number"
 MANY_KEYS = 100  # with fewer, a join leaves out most rows before they are grouped
+MOST_SLOTS_FOR_ONE = 4  # that rows may be in, for each slot that is asked about
 
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """One column of a list: its name, the type in which it travels, and its values."""
+    """One column of a list: its name, the type in which it travels, its different values, and which of them each key
+    has. A list of all regions at all ticks has few values of each, and only those need be converted."""
 
     name: str
     kind: str
-    values: list[Any]
+    different: list[Any]
+    which: NDArray[np.int64]
+
+    @property
+    def values(self) -> list[Any]:
+        return [self.different[at] for at in self.which.tolist()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,18 +89,17 @@ def _key_list(place: int, keys: Keys, reading: Reading, find: Callable[[str], Co
     listed: list[Listed] = []
     on: list[exp.Expr] = []
     few: list[exp.Expr | None] = []
-    found = [True] * len(keys)
-    for at, column in enumerate(keys.columns):
-        taken, kind, natives = matched(find(column), [key[at] for key in keys.values])
-        found = [is_found and native is not None for is_found, native in zip(found, natives, strict=True)]
-        listed.append(Listed(f"c{at}", kind, natives))
+    for at, (column, (different, which)) in enumerate(zip(keys.columns, _columns(keys), strict=True)):
+        taken, kind, natives = matched(find(column), different)
+        listed.append(Listed(f"c{at}", kind, natives, which))
         few.append(_few(find(column), taken, kind, natives, dialect))
         own = exp.column(f"c{at}", table=name, quoted=True)
         on.append(exp.EQ(this=taken, expression=dialect.cast(own, kind) if kind in (DAY, TIME) else own))
-    _check_different(keys, listed)
     # A key that no value of the column can be is left out: no row has it.
-    numbered = [Listed(NUMBER, WHOLE, list(range(len(keys)))), *listed, *limits]
-    columns = tuple(Listed(each.name, _travels(each.kind), _kept(each, found)) for each in numbered)
+    found = np.flatnonzero(_found(listed, len(keys)))
+    _check_different(keys, listed, found)
+    numbered = [Listed(NUMBER, WHOLE, found.tolist(), np.arange(len(found)))]
+    columns = (*numbered, *(_travelling(each, found) for each in (*listed, *limits)))
     number = exp.column(NUMBER, table=name, quoted=True)
     grouped = tuple(each for each in few if each is not None) if len(keys) >= MANY_KEYS and not limits else ()
     return KeyList(
@@ -102,30 +113,79 @@ def _few(
     """The column's value where it is one of these or one of few, and anything else where not."""
     if kind == TEXT:
         return dialect.among_texts(taken, sorted({str(each) for each in natives if each is not None}))
-    is_part = derived.parse(column.name) is not None and kind in (DAY, WHOLE)
-    return taken.copy() if dialect.groups_first and is_part else None
+    part = derived.parse(column.name)
+    if part is None or not dialect.groups_first:
+        return None
+    if kind == TIME:
+        return _few_slots(part, taken, [each for each in natives if isinstance(each, datetime)], dialect)
+    return taken.copy() if kind in (DAY, WHOLE) else None
 
 
-def _check_different(keys: Keys, listed: Sequence[Listed]) -> None:
+def _few_slots(part: Derived, taken: exp.Expr, slots: Sequence[datetime], dialect: Dialect) -> exp.Expr | None:
+    """The slot where it is none before the first or after the last that is asked about, if most between them are."""
+    if part.minutes is None or not slots:
+        return None
+    first, last = min(slots), max(slots)
+    if (last - first) // timedelta(minutes=part.minutes) > MOST_SLOTS_FOR_ONE * len(slots):
+        return None
+    inside = exp.Between(this=taken.copy(), low=literal(first, TIME, dialect), high=literal(last, TIME, dialect))
+    return exp.Case(ifs=[exp.If(this=inside, true=taken.copy())])
+
+
+def _columns(keys: Keys) -> Iterator[tuple[list[Any], NDArray[np.int64]]]:
+    """Of each column, what `_different` finds."""
+    crossed = keys.values if isinstance(keys.values, Crossed) else None
+    written = keys.values if crossed is None else crossed.first
+    for at in range(len(keys.columns) - (crossed is not None)):
+        different, which = _different([key[at] for key in written])
+        yield different, which if crossed is None else np.repeat(which, len(crossed.last))
+    if crossed is not None:
+        different, which = _different(crossed.last)
+        yield different, np.tile(which, len(crossed.first))
+
+
+def _different(values: Sequence[Any]) -> tuple[list[Any], NDArray[np.int64]]:
+    """The different ones, in the order in which they come, and which of them each is; 1 is another value than true."""
+    apart = values if len(set(map(type, values))) < 2 else list(zip(map(type, values), values, strict=True))
+    places = {each: place for place, each in enumerate(dict.fromkeys(apart))}
+    different = list(places) if apart is values else [value for _, value in places]
+    return different, np.fromiter(map(places.__getitem__, apart), dtype=np.int64, count=len(apart))
+
+
+def _found(listed: Sequence[Listed], count: int) -> NDArray[np.bool_]:
+    """The keys of which every part can be a value of its column."""
+    found = np.ones(count, dtype=np.bool_)
+    for each in listed:
+        found &= np.array([native is not None for native in each.different], dtype=np.bool_)[each.which]
+    return found
+
+
+def _check_different(keys: Keys, listed: Sequence[Listed], found: NDArray[np.int64]) -> None:
     """A key that comes twice would count its rows twice."""
-    tuples = list(zip(*(each.values for each in listed), strict=True))
-    complete = [each for each in tuples if None not in each]
-    if len(set(complete)) < len(complete):
+    same = np.zeros(len(found), dtype=np.int64)
+    for each in listed:
+        natives, which = _different(each.different)  # two values may be one for the column
+        same = np.unique(same * len(natives) + which[each.which[found]], return_inverse=True)[1]
+    if len(found) and listed and same.max() < len(found) - 1:
         raise ParameterError(f"Each key over {', '.join(keys.columns)} is asked about once, but one comes twice.")
 
 
 def _limits(number: int, measure: Measure, column: Column) -> Listed:
     column.must_be_added_up()
     sign, limits = measure.sign or "", measure.limits or ()
+    every = np.arange(len(limits))
     if column.kind == WHOLE:
-        return Listed(limit_name(number), WHOLE, [whole_limit(limit, sign, LARGEST_WHOLE) for limit in limits])
-    return Listed(limit_name(number), REAL, [float_limit(limit, sign) for limit in limits])
+        return Listed(limit_name(number), WHOLE, [whole_limit(limit, sign, LARGEST_WHOLE) for limit in limits], every)
+    return Listed(limit_name(number), REAL, [float_limit(limit, sign) for limit in limits], every)
 
 
-def _travels(kind: str) -> str:
-    return TEXT if kind in (DAY, TIME) else kind
-
-
-def _kept(listed: Listed, found: Sequence[bool]) -> list[Native | None]:
-    kept = [value for value, is_found in zip(listed.values, found, strict=True) if is_found]
-    return [transported(value) for value in kept] if listed.kind in (DAY, TIME) else kept
+def _travelling(listed: Listed, found: NDArray[np.int64]) -> Listed:
+    """The column as it is handed over, for the keys that are found."""
+    kept = [at for at, native in enumerate(listed.different) if native is not None]
+    natives = [listed.different[at] for at in kept]
+    places = np.zeros(len(listed.different), dtype=np.int64)
+    places[kept] = np.arange(len(kept))
+    which = places[listed.which[found]]
+    if listed.kind not in (DAY, TIME):
+        return Listed(listed.name, listed.kind, natives, which)
+    return Listed(listed.name, TEXT, [transported(each) for each in natives], which)

@@ -6,6 +6,7 @@ much is read as a `Bound` allows, by a rule that looks at the unit's own rows on
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from fractions import Fraction
@@ -32,7 +33,7 @@ class Keys:
     """The public keys over one or more columns, each once and in order. No columns: one key, which is all rows."""
 
     columns: tuple[str, ...]
-    values: tuple[tuple[KeyValue, ...], ...]
+    values: Sequence[tuple[KeyValue, ...]]
 
     def __len__(self) -> int:
         return len(self.values)

@@ -38,8 +38,8 @@ def checked(table: Table, reading: Reading) -> Iterator[Held]:
     """The same, with the place held open for reading it, where opening it once more would take time."""
     with ExitStack() as stack:
         engine = stack.enter_context(opened(table.location, _wanted(table, reading), rows=False))
-        _query(engine, table, reading, b"")
-        held = Held(engine, stack.pop_all()) if isinstance(table.location, File | DuckDBTable) else Held()
+        query = _query(engine, table, reading, b"")
+        held = Held(engine, query, stack.pop_all()) if isinstance(table.location, File | DuckDBTable) else Held()
     try:
         yield held
     finally:
@@ -47,19 +47,25 @@ def checked(table: Table, reading: Reading) -> Iterator[Held]:
 
 
 class Held:
-    """A place that is open, or nothing. What fails while it is held is no fault of the place."""
+    """A place that is open and the query that was checked there, or nothing. What fails while it is held is no fault
+    of the place."""
 
-    def __init__(self, engine: Engine | None = None, stack: ExitStack | None = None) -> None:
-        self._engine, self._stack = engine, stack or ExitStack()
+    def __init__(
+        self, engine: Engine | None = None, query: Query | None = None, stack: ExitStack | None = None
+    ) -> None:
+        self._engine, self._query, self._stack = engine, query, stack or ExitStack()
 
     @contextmanager
-    def opened(self, table: Table, reading: Reading) -> Iterator[Engine]:
-        """The engine, for one reading; what fails now is the place's fault, and said as it says it."""
+    def opened(self, table: Table, reading: Reading, secret: bytes) -> Iterator[tuple[Engine, Query]]:
+        """The engine and the query, for one reading; what fails now is the place's fault, and said as it says it."""
         with self._stack.pop_all() as stack:
             engine, self._engine = self._engine, None
             if engine is None:
                 engine = stack.enter_context(opened(table.location, _wanted(table, reading), rows=True))
-            yield engine
+            if self._query is not None and self._query.reading == reading:
+                yield engine, self._query.with_secret(secret)
+            else:
+                yield engine, _query(engine, table, reading, secret)
 
     def close(self) -> None:
         self._stack.close()
@@ -67,8 +73,8 @@ class Held:
 
 def read(table: Table, reading: Reading, secret: bytes, held: Held | None = None) -> View:
     """What is read of this table; the secret decides which rows of a unit count."""
-    with (held or Held()).opened(table, reading) as engine:
-        found = engine.run(_query(engine, table, reading, secret))
+    with (held or Held()).opened(table, reading, secret) as (engine, query):
+        found = engine.run(query)
     values = []
     for number, measure in enumerate(reading.measures):
         own = found[LIST] == measure.keys

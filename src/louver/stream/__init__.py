@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from louver.stream.choose import Choice, choose
     from louver.stream.continual import ContinualSum
     from louver.stream.crossings import Crossings
+    from louver.stream.gaussian import Gaussian
     from louver.stream.hierarchy import Hierarchy
     from louver.stream.histogram import Histogram
     from louver.stream.kary import KAry
@@ -43,6 +44,7 @@ __all__ = [
     "Choice",
     "ContinualSum",
     "Crossings",
+    "Gaussian",
     "Hierarchy",
     "Histogram",
     "KAry",
@@ -80,6 +82,7 @@ _HOMES = {
     "Choice": "choose",
     "ContinualSum": "continual",
     "Crossings": "crossings",
+    "Gaussian": "gaussian",
     "Hierarchy": "hierarchy",
     "Histogram": "histogram",
     "KAry": "kary",

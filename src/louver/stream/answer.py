@@ -12,15 +12,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from louver.errors import DataError, ParameterError
 from louver.parameters import Number
-from louver.source.measures import KeyValue
 from louver.steward import Release
 from louver.stream.accuracy import LEVEL
+from louver.stream.places import Region
 from louver.stream.plan import StreamPlan
-from louver.stream.released import Floats, Released
+from louver.stream.released import FLAGGED, LAST, Floats, Released
 
 TICK, VALUE, LOW, HIGH = "tick", "value", "low", "high"
 
@@ -58,7 +58,10 @@ class Stream:
 
     @property
     def columns(self) -> dict[str, list[Any]]:
-        """One row per tick and region, ticks in order: region, tick, value, and the band's ends or None."""
+        """One row per tick and region, ticks in order: region, tick, value, and the band's ends or None.
+
+        With `last` and `above` where the plan asks for them.
+        """
         regions, starts = self.plan.regions, self.plan.ticks.starts()
         released, half = self.released.values, self.band()
         made: dict[str, list[Any]] = {
@@ -68,7 +71,18 @@ class Stream:
         made[VALUE] = _plain(released)
         made[LOW] = _plain(released - half) if half is not None else [None] * released.size
         made[HIGH] = _plain(released + half) if half is not None else [None] * released.size
-        return made
+        asked = {LAST: self.released.recent, FLAGGED: self.released.flags}
+        return made | {name: _plain(each) for name, each in asked.items() if each is not None}
+
+    @property
+    def recent(self) -> NDArray[Any] | None:
+        """The sum of the last ticks at each tick, ticks by regions, where the plan has `last`."""
+        return self.released.recent
+
+    @property
+    def flags(self) -> NDArray[np.bool_] | None:
+        """Which ticks of which regions are above their limit, ticks by regions, where the plan has `above`."""
+        return self.released.flags
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON: the promise, the price, and `columns` with times as texts."""
@@ -117,7 +131,7 @@ class Stream:
         shown = None if truth is None else np.asarray(truth, dtype=np.float64)
         if shown is not None and shown.shape != self.released.values.shape:
             raise ParameterError("The truth must be one number for each tick and region.")
-        drawn = picture(self, shown)
+        drawn = picture(self, shown, alone=path is not None)
         if path is not None:
             _write(Path(path), drawn)
         return drawn
@@ -131,8 +145,8 @@ class Stream:
         return self.plot()
 
 
-def label(region: tuple[KeyValue, ...]) -> str:
-    return ", ".join(str(_text(value)) for value in region) or "all rows"
+def label(region: Region) -> str:
+    return ", ".join(str(_text(value)) for value in region if value is not None) or ("total" if region else "all rows")
 
 
 def heads(plan: StreamPlan, names: Mapping[str, str]) -> tuple[str, ...]:

@@ -17,8 +17,9 @@ which are kept as integers of far more digits than a float has: a whole-number c
 exact, and one rounding per block. Reading them is a product of as many terms as there are buffers. Coefficients are
 rounded once and for all, which is a small linear change of R, and D has room for it.
 
-Why this is private. `_noised` adds the noise to the rounded rows; all that follows is computed from noisy rows and from
-nothing else. Row t depends on the ticks up to t only, so streams may react to what was released.
+Why this is private. `_noised`, and `_estimate` for one tick, add the noise to the rounded rows; all that follows is
+computed from noisy rows and from nothing else. Row t depends on the ticks up to t only, so streams may react to what
+was released.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ from louver.noise import discrete_gaussian
 from louver.stream.buffers import Buffers, Floats, buffers_for
 from louver.stream.continual import ContinualSum, gaussian_variance
 from louver.stream.convolution import inverse
-from louver.stream.mechanism import Rows, packed, unpacked
+from louver.stream.mechanism import GaussianNoise, Rows, packed, unpacked
 from louver.stream.toeplitz import LARGEST_BOUND, VARIANCE_LIMIT, easy, rho_of
 
 BLOCK = 128
@@ -74,6 +75,12 @@ class Buffered(ContinualSum):
             raise ParameterError("Values of this stream must be within 2**34 of 0; use a coarser grid.")
         return factor(length, self.sensitivity, rho, reach)
 
+    def _share(self, changes: int) -> Fraction:
+        return self._factor(self._asked(None)).share(changes)
+
+    def _gaussian_noise(self, changes: int) -> GaussianNoise | None:  # noqa: ARG002 - one change moves all rows after it
+        return None if self.horizon is None else GaussianNoise(self._factor(self.horizon).variance, self.horizon)
+
     def _spread(self, length: int) -> Factor:
         return self._factor(length)
 
@@ -87,12 +94,31 @@ class Buffered(ContinualSum):
         self._buffers = np.zeros((self._width, count), dtype=object)
         self._undone = np.zeros((self._width, count))
         self._total = np.zeros(self._width)
+        self._ready: Floats | None = None  # the buffers as `_estimate` reads them, until they change
 
     def _estimates(self, rows: Rows) -> NDArray[np.float64]:
         return self._undo(self._noised(rows))
 
+    def _estimate(self, row: Rows) -> NDArray[np.float64]:
+        """Within a block, one row of each product; `_estimates` begins the next block."""
+        place = len(self._private)
+        if place == BLOCK - 1:
+            return self._estimates(row)[0]  # type: ignore[no-any-return]
+        made, used = self._matrices, self._used
+        if self._ready is None:
+            self._ready = np.ldexp(self._buffers.astype(np.float64), -used.weight_bits)
+        self._private = np.concatenate((self._private, row))
+        exact = made.within[place, : place + 1] @ self._private.astype(np.float64) + self._ready @ made.reads[place]
+        new = np.rint(np.ldexp(exact, used.scale_bits)).astype(np.int64)
+        new += discrete_gaussian(used.variance, new.size, bits=self._bits)
+        self._noisy = np.concatenate((self._noisy, new[None, :]))
+        noisy = made.undone_sums[place, : place + 1] @ self._noisy.astype(np.float64)
+        sums = np.ldexp(noisy, -used.scale_bits) - self._undone @ made.undone_reads[place]
+        return np.asarray(self._total + sums)
+
     def _noised(self, rows: Rows) -> NDArray[np.int64]:
         """The next rows of R x, rounded and with noise; all else is computed from what this returns."""
+        self._ready = None
         private = np.concatenate((self._private, rows))
         blocks, made, wanted = _blocks(private), self._matrices, _wanted(len(self._private), len(private))
         self._private = private[len(private) // BLOCK * BLOCK :]
@@ -143,9 +169,27 @@ class Buffered(ContinualSum):
         buffers = np.array([[int(each) for each in region] for region in state["buffers"]], dtype=object)
         if buffers.shape != self._buffers.shape:
             raise ValueError
-        self._buffers = buffers
+        self._buffers, self._ready = buffers, None
         self._undone = unpacked(state["undone"], self._undone.shape, np.float64)
         self._total = unpacked(state["total"], (self._width,), np.float64)
+
+
+@dataclass(frozen=True)
+class Moves:
+    """How far changed ticks move the rows of an epoch at most, in rounded units."""
+
+    length: int
+    exactly: float  # by one change, if nothing were rounded
+    rounding: float  # of rows, whatever changes
+    weights: float  # of what one change weighs
+
+    def distance(self, changes: int, more: float) -> float:
+        """In Euclidean length, where the squares of what is moved exactly are `more` times those of one change.
+
+        Rounding is counted once for one change, and more often than need be for several, so that each of those never
+        costs less than one alone.
+        """
+        return math.sqrt(more) * self.exactly + math.sqrt(changes) * self.rounding + changes * self.weights
 
 
 @dataclass(frozen=True)
@@ -156,10 +200,17 @@ class Factor:
     scale_bits: int
     weight_bits: int
     variance: Fraction
+    moves: Moves
 
     @property
     def _in_steps(self) -> float:
         return gaussian_variance(float(self.variance)) * 4.0**-self.scale_bits
+
+    def share(self, changes: int) -> Fraction:
+        """See `ContinualSum._share`."""
+        more = self.buffers.squares_together(changes, self.moves.length) / self.buffers.squares(self.moves.length)
+        ratio = self.moves.distance(changes, more) / self.moves.distance(1, 1)
+        return Fraction(ratio**2 / changes * (1 + 1e-9))
 
     def at(self, tick: int) -> float:
         return self._in_steps * self.buffers.undone_squares(tick)
@@ -183,10 +234,11 @@ def factor(length: int, sensitivity: int, rho: Fraction, reach: int) -> Factor:
     moved = sensitivity * math.sqrt(made.squares(length)) * (1 + _LINEAR_CHANGE)
     for scale_bits in range(44, -64, -1):
         scale = 2.0**scale_bits
-        distance = scale * moved + math.sqrt(length) * (scale * (2 * error + weights_rounded) + 1)
-        variance = easy(Fraction(distance * (1 + 1e-12)) ** 2 / (2 * rho))
+        rows = math.sqrt(length)
+        moves = Moves(length, scale * moved, rows * (2 * scale * error + 1), rows * scale * weights_rounded)
+        variance = easy(Fraction(moves.distance(1, 1) * (1 + 1e-12)) ** 2 / (2 * rho))
         if variance <= VARIANCE_LIMIT and scale * reach * made.total(length) <= _LARGEST_ROW:
-            return Factor(made, scale_bits, weight_bits, variance)
+            return Factor(made, scale_bits, weight_bits, variance, moves)
     raise ParameterError("This price is too small for so long a stream; pay more.")
 
 
@@ -209,13 +261,15 @@ def matrices(length: int, weight_bits: int) -> Matrices:
     made = buffers_for(length)
     ratios = 1 - made.losses
     powers = ratios ** np.arange(BLOCK)[:, None]
-    within, reads, ages = _toeplitz(made.coefficients(BLOCK)), made.sizes * ratios * powers, powers[::-1]
+    within, reads = _toeplitz(made.coefficients(BLOCK)), made.sizes * ratios * powers
+    weights = np.rint(np.ldexp(powers[::-1], weight_bits)).astype(np.int64)
+    ages = np.ldexp(weights.astype(np.float64), -weight_bits)  # as rounded: what is undone is what was done
     undone_within = _toeplitz(inverse(made.coefficients(BLOCK)))
     undone_weights = ages.T @ undone_within
     return Matrices(
         within=within,
         reads=reads,
-        weights=np.rint(np.ldexp(ages, weight_bits)).astype(np.int64),
+        weights=weights,
         decays=np.array([round(Fraction(each) ** BLOCK * 2**DECAY_BITS) for each in ratios.tolist()], dtype=object),
         undone_sums=undone_within.cumsum(axis=0),
         undone_reads=(undone_within @ reads).cumsum(axis=0),

@@ -17,6 +17,8 @@ from functools import cached_property, lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from louver.stream.together import squared_length
+
 Floats = NDArray[np.float64]
 
 LOWEST, HIGHEST, STEP = 0.07, 1.3, 1.05
@@ -45,6 +47,18 @@ class Buffers:
     def squares(self, ticks: int) -> float:
         """The sum of the squares of the first coefficients."""
         return _squares(self.sizes, self.losses, ticks) + self.first**2 - float(self.sizes.sum()) ** 2
+
+    def squares_together(self, changes: int, ticks: int) -> float:
+        """The same for the rows that several different ticks are in, at most (see `together`)."""
+        return squared_length(changes, lambda lag: self._product(lag, ticks))
+
+    def _product(self, lag: int, ticks: int) -> float:
+        """The sum over k < ticks of F_k F_(k+lag); `kept` is part of F_0 alone."""
+        if lag == 0:
+            return self.squares(ticks)
+        later = self.sizes * (1 - self.losses) ** lag
+        pairs = self.losses[:, None] + self.losses - self.losses[:, None] * self.losses
+        return float(self.sizes @ _geometric(pairs, ticks) @ later) + self.kept * float(later.sum())
 
     def total(self, ticks: int) -> float:
         """The sum of the first coefficients."""

@@ -21,10 +21,11 @@ def cheaper(plan: StreamPlan, price: Fraction) -> tuple[str, ...]:
 
 
 def _ways(plan: StreamPlan, price: Fraction) -> Iterator[str]:
-    if plan.within is not None:
-        far = _least_distance(plan, price)
+    if plan.within is not None or plan.slack is not None:
+        name, words = ("within", "distance") if plan.within is not None else ("slack", "slack")
+        far = _least_distance(plan, price, name)
         if far is not None:
-            yield f"a distance of {_written(far)}"
+            yield f"a {words} of {_written(far)}"
     else:
         name = "rho" if plan.rho is not None else "epsilon"
         less = Fraction((price * PLACES).__floor__(), PLACES)
@@ -34,20 +35,20 @@ def _ways(plan: StreamPlan, price: Fraction) -> Iterator[str]:
         yield "no window"
 
 
-def _least_distance(plan: StreamPlan, price: Fraction) -> Fraction | None:
-    """The least whole number of steps beyond the distance that is asked for, by doubling and halving."""
+def _least_distance(plan: StreamPlan, price: Fraction, name: str) -> Fraction | None:
+    """The least whole number of steps beyond the distance or slack that is asked for, by doubling and halving."""
     step = plan.measured.step
-    low = int((plan.within or Fraction(0)) / step)
+    low = int(getattr(plan, name) / step)
     high = max(2 * low, 1)
     for _ in range(MOST_DOUBLINGS):
-        if _fits(plan, price, within=high * step):
+        if _fits(plan, price, **{name: high * step}):
             break
         low, high = high, 2 * high
     else:
         return None
     while high - low > max(low // PLACES, 1):
         middle = (low + high) // 2
-        low, high = (low, middle) if _fits(plan, price, within=middle * step) else (middle, high)
+        low, high = (low, middle) if _fits(plan, price, **{name: middle * step}) else (middle, high)
     return high * step
 
 

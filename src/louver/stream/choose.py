@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 from louver import parameters
 from louver.errors import ParameterError
 from louver.privacy import ZeroConcentrated
+from louver.privacy.gaussian import largest_rho
 from louver.stream.buffered import Buffered
 from louver.stream.continual import LARGEST_HORIZON, ContinualSum
 from louver.stream.kary import KAry
@@ -25,6 +26,7 @@ UNKNOWN_HORIZON = 2**20
 LONGEST_TOEPLITZ = 2**20
 AS_GOOD = 1.01
 _HALVINGS = 40
+_LEFT, _ROUNDED = Fraction(3, 4), Fraction(1, 2**20)
 
 
 @dataclass(frozen=True)
@@ -75,9 +77,12 @@ noise of sums that are still open, which is private only where the stream does n
     candidates: list[_Candidate] = []
     if epsilon is not None:
         candidates += _measured(_trees(adaptive), horizon, ticks, epsilon=epsilon, **shared)
-        rho = None if delta is None else rho_for(epsilon, delta)
+    gaussian = [*_trees(adaptive), *_factorisations(horizon)]
+    if epsilon is not None and delta is not None:
+        tight: list[Made] = [(words, partial(_within, make, epsilon, delta)) for words, make in gaussian]
+        candidates += _measured(tight, horizon, ticks, **shared)
     if rho is not None:
-        candidates += _measured([*_trees(adaptive), *_factorisations(horizon)], horizon, ticks, rho=rho, **shared)
+        candidates += _measured(gaussian, horizon, ticks, rho=rho, **shared)
     if not candidates:
         raise ParameterError("Say the price of the stream: epsilon, epsilon and delta, or rho.")
     least = min(each.rms for each in candidates)
@@ -97,8 +102,31 @@ noise of sums that are still open, which is private only where the stream does n
     return Choice(best.mechanism, best.rms, largest, why)
 
 
+def _within(
+    make: Callable[..., ContinualSum],
+    epsilon: parameters.Number,
+    delta: parameters.Number,
+    horizon: int | None,
+    **shared: Any,
+) -> ContinualSum:
+    """The mechanism at the largest rho that is (epsilon, delta)-private, by the law of its noise where it is known."""
+    safe = rho_for(epsilon, delta)
+    made = make(horizon, rho=safe, **shared)
+    noise = made._gaussian_noise(1)
+    if noise is None:
+        return made
+    wanted = parameters.positive("epsilon", epsilon)
+    # Of the noise at more rho only so much is left; and epsilon is rounded up a little when it is checked.
+    rho = largest_rho(wanted * (1 - _ROUNDED), delta, variance=noise.variance * _LEFT, moved=noise.moved)
+    if rho <= safe:
+        return made
+    better = make(horizon, rho=rho, **shared)
+    return better if better.approximately(delta).epsilon <= wanted else made
+
+
+@lru_cache(maxsize=64)
 def rho_for(epsilon: parameters.Number, delta: parameters.Number) -> Fraction:
-    """The largest rho whose guarantee gives (epsilon, delta), by halving; needs the package dp-accounting."""
+    """The largest rho whose guarantee gives (epsilon, delta), whatever the noise, by halving; needs dp-accounting."""
     wanted = parameters.positive("epsilon", epsilon)
     low, high = Fraction(0), wanted
     for _ in range(_HALVINGS):

@@ -51,7 +51,7 @@ class ContinualSum(Mechanism):
 
     `horizon` is the number of ticks it is built for; it goes on after them, with more noise, and needs none. The price
     is `epsilon` (pure) or `rho` (zCDP) for a unit that changes one tick of one region by at most `sensitivity`; a unit
-    in w ticks pays `price.for_group(w)`.
+    in w ticks pays `price_of(w)`.
     """
 
     first_length: ClassVar[int] = 4096
@@ -74,12 +74,26 @@ class ContinualSum(Mechanism):
         super().__init__(regions, low=low, high=high, bits=bits)
         self.horizon = None if horizon is None else parameters.integer("horizon", horizon, 1, self.longest)
         self.sensitivity = parameters.integer("sensitivity", sensitivity, 1, max(self.high - self.low, 1))
-        self._price = _price(epsilon, rho)
+        self._price = price_in(epsilon, rho)
         self._start(next(self._lengths()))
 
     @property
     def price(self) -> Pure | ZeroConcentrated:
         return self._price
+
+    def price_of(self, changes: int) -> Pure | ZeroConcentrated:
+        """Of so many different ticks and regions, within the horizon; without one, as of a group."""
+        price, most = self._price, self._price.for_group(changes)
+        if isinstance(price, Pure) or isinstance(most, Pure) or self.horizon is None:
+            return most
+        return ZeroConcentrated(min(most.rho, changes * price.rho * self._share(min(changes, self.horizon))))
+
+    @abstractmethod
+    def _share(self, changes: int) -> Fraction:
+        """What each of so many changed ticks of one region costs with Gaussian noise, in prices of one tick alone.
+
+        It never falls as they grow.
+        """
 
     @abstractmethod
     def _spread(self, length: int) -> Spread:
@@ -99,6 +113,11 @@ class ContinualSum(Mechanism):
     @abstractmethod
     def _restore_epoch(self, state: Mapping[str, Any]) -> None:
         """Takes over what `_epoch_state` gave, after `_begin` and with `_passed` in place."""
+
+    def _estimate(self, row: Rows) -> NDArray[Any]:
+        """The same for one tick."""
+        found: NDArray[Any] = self._estimates(row)[0]
+        return found
 
     def _rounded(self, length: int) -> int:
         """A length of about this size, where one is free to choose it."""
@@ -171,12 +190,23 @@ class ContinualSum(Mechanism):
         self._length, self._passed = length, 0
         self._begin(length)
 
+    def _next(self, row: Rows) -> NDArray[Any]:
+        self._go_on()
+        released: NDArray[Any] = self._carried + self._estimate(row)
+        self._latest = released.copy()
+        self._passed += 1
+        return released
+
+    def _go_on(self) -> None:
+        """Into the next epoch, where one is over."""
+        if self._passed == self._length:
+            self._carried = self._latest
+            self._open_epoch(self._length_after(self._length))
+
     def _released(self, rows: Rows) -> NDArray[Any]:
         parts = []
         while len(rows):
-            if self._passed == self._length:
-                self._carried = self._latest
-                self._open_epoch(self._length_after(self._length))
+            self._go_on()
             now, rows = np.split(rows, [self._length - self._passed])
             released = self._carried + self._estimates(now)
             self._latest = released[-1].copy()
@@ -213,7 +243,8 @@ class ContinualSum(Mechanism):
         self._restore_epoch(state["epoch"])
 
 
-def _price(epsilon: Number | None, rho: Number | None) -> Pure | ZeroConcentrated:
+def price_in(epsilon: Number | None, rho: Number | None) -> Pure | ZeroConcentrated:
+    """The price of a stream, which is said in one of two ways."""
     if (epsilon is None) == (rho is None):
         raise ParameterError("Say the price of a stream as epsilon (pure) or as rho (zero-concentrated), one of them.")
     if epsilon is not None:

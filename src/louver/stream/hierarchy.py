@@ -14,6 +14,7 @@ Nodes are pruned by nobody: what is not worth releasing can be left out afterwar
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
@@ -24,7 +25,7 @@ from louver.noise import Bits
 from louver.noise.bits import SYSTEM
 from louver.noise.grid import LARGEST_STEPS
 from louver.privacy import Pure
-from louver.stream.laplace import Laplace, stated
+from louver.stream.laplace import Laplace, scale_of, stated
 from louver.stream.mechanism import LARGEST_REGIONS, Mechanism, Rows
 from louver.stream.pegasus import Pegasus
 from louver.stream.segment import Segment
@@ -54,6 +55,7 @@ class Hierarchy(Mechanism):
         *,
         inner: str = "segment",
         sensitivity: int = 1,
+        options: Mapping[str, Any] | None = None,
         bits: Bits = SYSTEM,
     ) -> None:
         self.parents, self.height = _checked(parents)
@@ -64,22 +66,40 @@ class Hierarchy(Mechanism):
         if inner not in INNER:
             raise ParameterError(f"inner is one of {', '.join(INNER)}.")
         self.epsilon, self.inner = stated("epsilon", epsilon), inner
-        self._stream = INNER[inner](self.epsilon / self.height, nodes, sensitivity=sensitivity, bits=bits)
+        self.options = dict(options or {})
+        self._stream = INNER[inner](
+            self.epsilon / self.height, nodes, sensitivity=sensitivity, bits=bits, **self.options
+        )
+        self.deviations = np.empty((0, nodes))
+        """Of the nodes of the last call, before they are joined, which makes them no larger where noise is all."""
+
+    @property
+    def rate(self) -> Fraction:
+        """Of the fresh noise on each node."""
+        return self._stream.rate  # type: ignore[union-attr]
 
     @property
     def price(self) -> Pure:
-        return self._stream.price.for_group(self.height)
+        return Pure(self.epsilon)
 
     def _released(self, rows: Rows) -> Floats:
         counted = np.zeros((len(rows), len(self.parents)), dtype=np.int64)
         counted[:, self.leaves] = rows
         for parent, below in self._children.items():
             counted[:, parent] = counted[:, below].sum(axis=1)
-        released = []
-        for tick in counted:
-            values = self._stream.run(tick[None, :])[0]
-            released.append(consistent(values, self._stream.variances(), self._children))
-        return np.array(released)
+        values, variances = self._measured(counted)
+        self.deviations = np.sqrt(np.broadcast_to(variances, values.shape))
+        return consistent(values, variances, self._children)
+
+    def _measured(self, counted: Rows) -> tuple[Floats, Floats]:
+        """Every node's own value at each tick, and how much it scatters: always the same where noise is fresh."""
+        values = self._stream.run(counted)
+        if isinstance(self._stream, Laplace):
+            return values, self._stream.variances()
+        trace = self._stream.trace
+        if trace.variances is not None:
+            return values, trace.variances
+        return values, 2 * scale_of(self.rate) ** 2 / trace.lengths  # of PeGaSus, as its own `variances`
 
     def _parameters(self) -> dict[str, Any]:
         return {
@@ -87,6 +107,7 @@ class Hierarchy(Mechanism):
             "parents": list(self.parents),
             "inner": self.inner,
             "sensitivity": self._stream.sensitivity,
+            "options": self.options,
         }
 
     def _state(self) -> dict[str, Any]:
@@ -109,16 +130,20 @@ def children_of(parents: Sequence[int | None]) -> dict[int, list[int]]:
 
 
 def consistent(values: Floats, variances: Floats, children: dict[int, list[int]]) -> Floats:
-    """Up: each node's value joined with its children's sum. Down: what a parent has more or less than its children."""
+    """Up: each node's value joined with its children's sum. Down: what a parent has more or less than its children.
+
+    The last axis has the nodes; others, such as ticks, go along.
+    """
     joined, uncertain = values.astype(np.float64), variances.astype(np.float64)
     for parent, below in children.items():
-        total, spread = joined[below].sum(), uncertain[below].sum()
-        weight = spread / (spread + uncertain[parent])
-        joined[parent] = weight * joined[parent] + (1 - weight) * total
-        uncertain[parent] *= weight
+        total, spread = joined[..., below].sum(axis=-1), uncertain[..., below].sum(axis=-1)
+        weight = spread / (spread + uncertain[..., parent])
+        joined[..., parent] = weight * joined[..., parent] + (1 - weight) * total
+        uncertain[..., parent] *= weight
     for parent, below in reversed(children.items()):
-        left = joined[parent] - joined[below].sum()
-        joined[below] += left * uncertain[below] / uncertain[below].sum()
+        left = joined[..., parent] - joined[..., below].sum(axis=-1)
+        shares = uncertain[..., below] / uncertain[..., below].sum(axis=-1, keepdims=True)
+        joined[..., below] += left[..., None] * shares
     return joined
 
 

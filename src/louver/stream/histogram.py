@@ -1,9 +1,10 @@
 """How a stream's values are distributed: at every tick, how many so far fell into each of some public bins.
 
-Releases one running count per bin. Bin 0 is below the first edge, the last one at or above the last edge; a missing
-value (None, NaN) is in none. Price: epsilon. Neighbours: one tick's value is there or not ("presence"), which touches
-one bin, so that every bin is counted at the whole of epsilon; or it is changed ("replace"), which may touch two bins,
-so that every bin is counted at half of it. A unit in w ticks pays w times as much.
+Releases one running count per bin, of each region where there are several. Bin 0 is below the first edge, the last one
+at or above the last edge; a missing value (None, NaN) is in none. Price: epsilon. Neighbours: one tick's value is there
+or not ("presence"), which touches one bin, so that every bin is counted at the whole of epsilon; or it is changed
+("replace"), which may touch two bins, so that every bin is counted at half of it. A unit in w ticks pays w times as
+much.
 
 Why this is private. Bins share no value, so the counts of one bin tell of its own values only: `ContinualSum` over the
 bins as regions pays once for each bin that a changed tick touches.
@@ -34,7 +35,7 @@ MOST_EDGES = 2**16
 class Histogram(Mechanism):
     """Running counts of a stream's values in bins between whole-numbered edges.
 
-    >>> stream = Histogram(epsilon=100, edges=[10, 20], horizon=1000)
+    >>> stream = Histogram(epsilon=300, edges=[10, 20], horizon=1000)
     >>> stream.update(12), stream.run([3, None, 20, 25])[-1]
     (array([0, 1, 0]), array([1, 1, 2]))
     """
@@ -49,28 +50,41 @@ class Histogram(Mechanism):
         *,
         counting: str = "kary",
         neighbours: str = REPLACE,
+        regions: int | None = None,
         bits: Bits = SYSTEM,
     ) -> None:
-        super().__init__(low=-LARGEST_STEPS, bits=bits)
+        super().__init__(regions, low=-LARGEST_STEPS, bits=bits)
         self.epsilon = stated("epsilon", epsilon)
         self.edges = np.array(_rising(edges), dtype=np.int64)
         self.horizon = parameters.integer("horizon", horizon, 1, 2**40)
         self.counting = known("counting", counting, COUNTINGS)
         self.neighbours = checked_neighbours(neighbours)
         each = self.epsilon if self.neighbours == PRESENCE else self.epsilon / 2
-        bins = len(self.edges) + 1
-        self._counts = COUNTINGS[self.counting](self.horizon, epsilon=each, high=1, regions=bins, bits=bits)
+        cells = self._width * (len(self.edges) + 1)
+        self._counts = COUNTINGS[self.counting](self.horizon, epsilon=each, high=1, regions=cells, bits=bits)
 
     @property
     def price(self) -> Pure:
         return Pure(self.epsilon)
 
+    def error_at(self, ticks: int) -> float:
+        """The standard deviation of every bin's count after so many ticks."""
+        return self._counts.error_at(ticks)
+
+    def largest_error(self, ticks: int) -> float:
+        """The standard deviation at the worst of so many ticks."""
+        return self._counts.largest_error(ticks)
+
+    def rms_error(self, ticks: int) -> float:
+        """The same in the root mean square."""
+        return self._counts.rms_error(ticks)
+
     def update(self, value: object) -> NDArray[Any]:
-        """One tick: a number, or None. Returns the count of every bin."""
+        """One tick: a number or None, or one for each region. Returns the count of every bin."""
         return np.asarray(self.run([value])[0])  # type: ignore[arg-type]
 
     def run(self, values: ArrayLike) -> NDArray[Any]:
-        """A batch of ticks. Returns ticks by bins."""
+        """A batch of ticks. Returns ticks by bins; those of one region are beside each other."""
         if np.ndim(values) == 0:
             raise ParameterError("A batch must be an array of one number for each tick.")
         rows = self._read(values, (len(values),))  # type: ignore[arg-type]
@@ -79,11 +93,11 @@ class Histogram(Mechanism):
         return released
 
     def _released(self, rows: Rows) -> NDArray[Any]:
-        bins = np.searchsorted(self.edges, rows[:, 0], side="right")
-        entered = np.zeros((len(rows), len(self.edges) + 1), dtype=np.int64)
-        there = np.flatnonzero(rows[:, 0] <= LARGEST_STEPS)
-        entered[there, bins[there]] = 1
-        return self._counts.run(entered)
+        bins = np.searchsorted(self.edges, rows, side="right")
+        entered = np.zeros((*rows.shape, len(self.edges) + 1), dtype=np.int64)
+        ticks, regions = np.nonzero(rows <= LARGEST_STEPS)
+        entered[ticks, regions, bins[ticks, regions]] = 1
+        return self._counts.run(entered.reshape(len(rows), -1))
 
     def _parameters(self) -> dict[str, Any]:
         return {
@@ -92,6 +106,7 @@ class Histogram(Mechanism):
             "horizon": self.horizon,
             "counting": self.counting,
             "neighbours": self.neighbours,
+            "regions": self.regions,
         }
 
     def _state(self) -> dict[str, Any]:

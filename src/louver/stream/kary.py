@@ -10,8 +10,9 @@ middle one (signed), then a new walk.
 Price: a tick lies in one node of each of h levels, so `NodeNoise` with h levels is the noise of a node. Plain trees
 have h = the number of digits of the horizon n, signed ones the smallest h with (k^h - 1)/2 >= n.
 
-Why this is private. The whole noise vector z belongs to the vector of node sums y, and what `_estimates` gives, the
-true prefix plus the signed noises of its nodes, is a fixed whole-number combination of y + z. Everything is integer.
+Why this is private. The whole noise vector z belongs to the vector of node sums y, and what `_estimates` gives, and
+`_estimate` for one tick, the true prefix plus the signed noises of its nodes, is a fixed whole-number combination of
+y + z. Everything is integer.
 Plain trees use only nodes that are complete, and draw their noise then, so streams may react to what was released.
 Signed trees use the noise of nodes that are not yet complete. For a stream fixed beforehand that changes nothing. But
 if later ticks react to earlier releases, they depend on noise that is still to hide them, and the proof is gone. So
@@ -89,6 +90,10 @@ class KAry(NodeSums):
             return shape(self.arity, length, self.signed)
         return best_shape(length, self.signed, isinstance(self._price, Pure))
 
+    def _widths(self, length: int) -> list[int]:
+        nodes = self._shape(length)
+        return [nodes.arity**level for level in range(len(nodes.weights))]
+
     def _spread(self, length: int) -> NodeSpread:
         nodes = self._shape(length)
         return NodeSpread(self._noise_of(len(nodes.weights)).variance, nodes)
@@ -129,6 +134,27 @@ class KAry(NodeSums):
         sums = self._total + rows.cumsum(axis=0)
         self._total = sums[-1]
         released: NDArray[np.int64] = sums + noise[1:]
+        return released
+
+    def _estimate(self, row: Rows) -> NDArray[np.int64]:
+        """A level goes on by one column where the levels below come round, and draws no more than that."""
+        arity, centre = self._digits.arity, self._digits.centre
+        for level, offset in enumerate(self._offsets):
+            column, within = divmod(self._passed + 1 + offset, arity**level)
+            if within:
+                break
+            steps, place = self._steps[level], column % arity
+            if place > centre:
+                steps[place] = self._noise.draw((1, self._width), self._bits)
+            if place:
+                self._standing[level] += steps[place]
+                continue
+            steps[:] = 0
+            if centre:
+                steps[1 : centre + 1] = self._noise.draw((centre, self._width), self._bits)
+            self._standing[level] = -steps[: centre + 1].sum(axis=0)
+        self._total = self._total + row[0]
+        released: NDArray[np.int64] = self._total + self._standing.sum(axis=0)
         return released
 
     def _ways(self, ticks: int) -> list[tuple[int, int]]:

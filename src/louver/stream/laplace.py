@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -101,6 +102,7 @@ def scale_of(rate: Fraction) -> float:
     return 1 / (2 * math.sinh(min(float(rate), _NO_NOISE) / 2))
 
 
+@lru_cache(maxsize=256)
 def reach(rate: Fraction, share: Fraction) -> int:
     """The least s >= 0 with P(X > s) <= share, for X ~ DL(rate): a^(s+1)/(1+a) <= share."""
     parameters.error_rate("The share beyond", share)

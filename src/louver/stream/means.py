@@ -30,7 +30,7 @@ _MISSING = -1
 class RunningMean(TruncatedSum):
     """The mean of all ticks so far.
 
-    >>> RunningMean(epsilon=50, high=10**6, horizon=1000).run(np.full(1000, 7))[-1].round()
+    >>> RunningMean(epsilon=1000, high=10**6, horizon=1000).run(np.full(1000, 7))[-1].round()
     np.float64(7.0)
     """
 

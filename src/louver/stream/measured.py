@@ -89,10 +89,14 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class Touch:
-    """One unit is at most `times` changes, each of one cell (a tick of a region) by at most `step`."""
+    """One unit is at most `times` changes, each of one cell (a tick of a region) by at most `step`.
+
+    `apart` says that no two of them are of one cell.
+    """
 
     step: int
     times: int
+    apart: bool = False
 
 
 def touch(measured: Measured, unit: Unit, bound: Bound | None, in_one_cell: bool) -> tuple[Touch, Bound | None]:
@@ -118,7 +122,7 @@ def touch(measured: Measured, unit: Unit, bound: Bound | None, in_one_cell: bool
     step = 1 if one_value else rows * measured.weight
     if step > LARGEST_STEP:
         raise ParameterError("One unit can move this sum by too many steps; declare tighter bounds or a larger step.")
-    return Touch(step, times), kept
+    return Touch(step, times, kept.keys is not None), kept
 
 
 def measured_by(values: Mapping[str, Sequence[Fraction]], *, sum_of: str | None, distinct: str | None) -> Measured:

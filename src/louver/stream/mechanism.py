@@ -13,7 +13,8 @@ import base64
 import binascii
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any, ClassVar, Self, TypeAlias
+from fractions import Fraction
+from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,7 +23,8 @@ from louver import parameters
 from louver.errors import ParameterError
 from louver.noise.bits import SYSTEM, Bits
 from louver.noise.grid import LARGEST_STEPS, Grid
-from louver.privacy.guarantee import Guarantee
+from louver.privacy import gaussian
+from louver.privacy.guarantee import Approximate, Guarantee, Pure, ZeroConcentrated
 
 FORMAT = 1
 LARGEST_REGIONS = 2**20
@@ -30,6 +32,13 @@ LARGEST_REGIONS = 2**20
 Released: TypeAlias = "int | float | NDArray[np.int64] | NDArray[np.float64]"
 Rows: TypeAlias = NDArray[np.int64]
 """Ticks by regions; one column where a stream has no regions."""
+
+
+class GaussianNoise(NamedTuple):
+    """The parameter of the discrete Gaussian noise on whole numbers, and how many of those some changes move."""
+
+    variance: Fraction
+    moved: int
 
 
 class Mechanism(ABC):
@@ -56,9 +65,50 @@ class Mechanism(ABC):
     def price(self) -> Guarantee:
         """What one unit pays for the whole stream when it changes one tick of one region."""
 
+    def price_of(self, changes: int) -> Guarantee:
+        """What is paid where so many different cells change, ticks of regions, each by at most `sensitivity`.
+
+        Divided by `changes` it never falls as they grow, so that caps hold for windows too (see `together`).
+        """
+        price: Any = self.price
+        together: Guarantee = price.for_group(changes)
+        return together
+
+    def approximately(self, delta: parameters.Number, changes: int = 1) -> Approximate:
+        """The same as (epsilon, delta) for a chosen delta; for Gaussian noise as tight as its law allows."""
+        price = self.price_of(changes)
+        if isinstance(price, ZeroConcentrated):
+            return self.approximately_at(price.rho, delta, changes)
+        if isinstance(price, Approximate):
+            return price
+        if isinstance(price, Pure):
+            return price.as_approximate()
+        raise ParameterError("This price has no epsilon and delta.")
+
+    def approximately_at(self, rho: Fraction, delta: parameters.Number, changes: int) -> Approximate:
+        """The same where so many changes, of whatever cells, cost rho."""
+        noise = self._gaussian_noise(changes)
+        if noise is None:
+            return ZeroConcentrated(rho).as_approximate(delta)
+        return gaussian.approximately(rho, delta, variance=noise.variance, moved=noise.moved)
+
+    def _gaussian_noise(self, changes: int) -> GaussianNoise | None:  # noqa: ARG002
+        """The noise behind `price_of(changes)`, where all of it is discrete Gaussian of one variance."""
+        return None
+
     @abstractmethod
     def _released(self, rows: Rows) -> NDArray[Any]:
         """The released values of the next ticks, shaped as `rows`; moves the state on."""
+
+    def _next(self, row: Rows) -> NDArray[Any]:
+        """What `_released` gives for one tick, which mechanisms may have a shorter way to."""
+        found: NDArray[Any] = self._released(row)[0]
+        return found
+
+    def _single(self, value: int) -> int | float:
+        """The same for a stream without regions, as a plain number."""
+        found: int | float = self._next(np.array([[value]], dtype=np.int64))[0].item()
+        return found
 
     @abstractmethod
     def _parameters(self) -> dict[str, Any]:
@@ -74,9 +124,9 @@ class Mechanism(ABC):
 
     def update(self, value: object) -> Any:
         """One tick: a number, or one number per region; None for a missing tick. Returns what may be published."""
-        released = self._released(self._read(value, ()))[0]
+        released = self._single(self._whole(value)) if self.regions is None else self._next(self._read(value, ()))
         self.ticks += 1
-        return released[0].item() if self.regions is None else released
+        return released
 
     def run(self, values: ArrayLike) -> NDArray[Any]:
         """A batch of ticks, shaped (ticks,) or (ticks, regions), with the same law as that many updates."""
@@ -119,6 +169,12 @@ class Mechanism(ABC):
     def _width(self) -> int:
         return 1 if self.regions is None else self.regions
 
+    def _whole(self, value: object) -> int:
+        """One number as `_read` has it."""
+        if isinstance(value, int | np.integer):
+            return min(max(int(value), self.low), self.high)
+        return int(self._read(value, ())[0, 0])
+
     def _read(self, values: object, ticks: tuple[int, ...]) -> Rows:
         """Whole, clamped numbers, ticks by regions."""
         shape = ticks if self.regions is None else (*ticks, self.regions)
@@ -128,7 +184,7 @@ class Mechanism(ABC):
         if array.shape != shape:
             raise self._misshapen(bool(ticks))
         if array.dtype.kind == "i":
-            steps = np.clip(array.astype(np.int64, copy=False), self.low, self.high)
+            steps = np.minimum(np.maximum(array.astype(np.int64, copy=False), self.low), self.high)
         else:
             steps = self._grid.quantise(array)
         return steps.reshape((-1, self._width))

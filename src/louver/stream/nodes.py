@@ -2,11 +2,17 @@
 
 A tick lies in one node of each level of a tree. Whatever the tree, one unit moves as many nodes as there are levels, by
 at most its sensitivity each.
+
+A unit in w ticks. Pure prices add up what each node is moved by, and on each level all nodes together are moved w
+times: w times the price. There is no less, because an outcome in which all nodes are large is exp(w epsilon) times as
+likely. Gaussian prices add up squares. On a level whose nodes have b ticks, no node is moved more than min(w, b) times,
+so the squares add up to at most w min(w, b). That is reached where whole nodes are filled.
 """
 
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -23,6 +29,7 @@ from louver.noise.laplace import LARGEST_RATE, SMALLEST_RATE
 from louver.privacy import Pure, ZeroConcentrated
 from louver.stream.continual import ContinualSum, gaussian_variance
 from louver.stream.digits import Digits
+from louver.stream.mechanism import GaussianNoise
 
 MOST_LEVELS = 64  # no tree over as many ticks as there can be has so many
 
@@ -91,6 +98,20 @@ class NodeSums(ContinualSum):
         most = self._noise_of(MOST_LEVELS)
         if most.parameter < SMALLEST_RATE if most.pure else most.parameter > LARGEST_VARIANCE:
             raise ParameterError("This price is too small for so large a sensitivity; use a coarser grid or pay more.")
+
+    @abstractmethod
+    def _widths(self, length: int) -> list[int]:
+        """How many ticks a node of each level has in an epoch of this length."""
+
+    def _share(self, changes: int) -> Fraction:
+        widths = self._widths(self._asked(None))
+        return Fraction(sum(min(changes, width) for width in widths), len(widths))
+
+    def _gaussian_noise(self, changes: int) -> GaussianNoise | None:
+        if self.horizon is None:
+            return None
+        noise = self._noise_of(len(self._widths(self.horizon)))
+        return None if noise.pure else GaussianNoise(noise.parameter, noise.levels * changes)
 
     def _noise_of(self, levels: int) -> NodeNoise:
         return NodeNoise(self._price, levels, self.sensitivity)

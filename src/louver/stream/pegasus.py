@@ -34,9 +34,10 @@ from louver.errors import ParameterError
 from louver.noise import Bits, discrete_laplace
 from louver.noise.bits import SYSTEM
 from louver.noise.laplace import noise_rate
+from louver.privacy import Pure
 from louver.stream.laplace import scale_of, stated
 from louver.stream.mechanism import Rows
-from louver.stream.smoothed import Floats, Smoothed, Trace, columns, traced, whole_numbers
+from louver.stream.smoothed import Floats, Smoothed, Ticks, columns, whole_numbers
 
 GRID = 16  # steps of a deviation per count
 GROUPING_SHARE = Fraction(1, 5)
@@ -53,7 +54,7 @@ class Pegasus(Smoothed):
     `patience` is the base threshold in units of D/e_g; 5 is as published. Only in a group of two or more does the
     smoother change anything.
 
-    >>> stream = Pegasus(epsilon=1000, patience=50)
+    >>> stream = Pegasus(epsilon=100, patience=200)
     >>> stream.run([5, 5, 5, 900, 7]).tolist()
     [5.0, 5.0, 5.0, 900.0, 7.0]
     >>> stream.trace.lengths.T.tolist()
@@ -75,7 +76,8 @@ class Pegasus(Smoothed):
         longest: int = LONGEST,
         bits: Bits = SYSTEM,
     ) -> None:
-        super().__init__(epsilon, regions, sensitivity=sensitivity, bits=bits)
+        super().__init__(regions, sensitivity=sensitivity, bits=bits)
+        self.epsilon = stated("epsilon", epsilon)
         if smoother not in SMOOTHERS or split not in SPLITS:
             raise ParameterError(f"smoother is one of {', '.join(SMOOTHERS)}, and split one of {', '.join(SPLITS)}.")
         self.smoother, self.split = smoother, split
@@ -93,23 +95,42 @@ class Pegasus(Smoothed):
         self.base = math.ceil(self.patience * self.sensitivity * GRID / grouping)
         self._groups = [Group(smoother, self.base, self.longest) for _ in range(self._width)]
 
+    @property
+    def price(self) -> Pure:
+        return Pure(self.epsilon)
+
     def variances(self) -> Floats:
         """The noise's variance over the size of each group: the noise alone, not how much the group's counts differ."""
         return 2 * scale_of(self.rate) ** 2 / np.array([max(group.size, 1) for group in self._groups])
 
-    def _traced(self, rows: Rows) -> Trace:
+    def _estimated(self, lengths: Rows, noticed: Floats) -> Floats:  # noqa: ARG002
+        return 2 * scale_of(self.rate) ** 2 / lengths
+
+    def _traced(self, rows: Rows) -> tuple[Rows, Ticks]:
         noisy = rows + discrete_laplace(self.rate, rows.size, bits=self._bits).reshape(rows.shape)
         # Noise that a tick does not need is dropped: each tick of a region uses at most one of the two.
         thresholds = discrete_laplace(self.threshold_rate, rows.size, bits=self._bits).reshape(rows.shape)
         tests = discrete_laplace(self.test_rate, rows.size, bits=self._bits).reshape(rows.shape)
         every = zip(self._groups, columns(rows), columns(noisy), columns(thresholds), columns(tests), strict=True)
-        return traced(noisy, [group.advance(*ticks) for group, *ticks in every])
+        ticks = Ticks.none()
+        for group, counts, seen, drawn, tested in every:
+            group.advance(counts, seen, drawn, tested, ticks)
+        return noisy, ticks
+
+    def _single(self, value: int) -> float:
+        rates = (self.rate, self.threshold_rate, self.test_rate)
+        noise, threshold, test = (int(discrete_laplace(rate, 1, bits=self._bits)[0]) for rate in rates)
+        seen = value + noise
+        ticks = self._groups[0].advance([value], [seen], [threshold], [test], Ticks.none())
+        self._latest = np.array([[seen]], dtype=np.int64), ticks
+        return ticks.values[0]
 
     def _places(self) -> list[Group]:
         return self._groups
 
     def _parameters(self) -> dict[str, Any]:
         return super()._parameters() | {
+            "epsilon": str(self.epsilon),
             "smoother": self.smoother,
             "split": self.split,
             "patience": str(self.patience),
@@ -137,41 +158,38 @@ class Group:
         return len(self._noisy)
 
     def advance(
-        self, counts: list[int], noisy: list[int], thresholds: list[int], tests: list[int]
-    ) -> tuple[list[float], list[float], list[int]]:
-        """The smoothed value of each tick, the same again as the group's level, and the group's size so far."""
-        values: list[float] = []
-        lengths: list[int] = []
+        self, counts: list[int], noisy: list[int], thresholds: list[int], tests: list[int], ticks: Ticks
+    ) -> Ticks:
+        """Adds the smoothed value of each tick, the same again as the group's level, and the group's size so far."""
+        base, longest = self._base, self._longest
+        held, total, alike, is_open = self._counts, self._total, self._noisy, self._open
+        values, levels, lengths, noticed = ticks
         for count, seen, threshold, test in zip(counts, noisy, thresholds, tests, strict=True):
             joins = False
-            if self._open:
-                insort(self._counts, count)
-                self._total += count
-                joins = self._deviation() + test < self._base + self._threshold
+            if is_open:
+                insort(held, count)
+                total += count
+                joins = deviation(held, total) + test < base + self._threshold
             if joins:
-                insort(self._noisy, seen)
-                self._open = len(self._noisy) < self._longest
+                insort(alike, seen)
+                is_open = len(alike) < longest
             else:
                 # A tick that opens a group; or one that did not join, and is a closed group of its own.
-                self._noisy = [seen]
+                alike = [seen]
                 self._threshold = threshold
-                self._open = not self._open and self._longest > 1
-                self._counts, self._total = [count], count
-            if not self._open:
-                self._counts, self._total = [], 0
-            values.append(self._smoothed(seen))
-            lengths.append(len(self._noisy))
-        return values, values, lengths
+                is_open = not is_open and longest > 1
+                held, total = [count], count
+            if not is_open:
+                held, total = [], 0
+            value = self._smoothed(alike, seen) if len(alike) > 1 else float(seen)
+            values.append(value)
+            levels.append(value)
+            lengths.append(len(alike))
+            noticed.append(0.0)
+        self._counts, self._total, self._noisy, self._open = held, total, alike, is_open
+        return ticks
 
-    def _deviation(self) -> int:
-        """floor(GRID * sum |c_i - mean|), from n sum |c_i - mean| = 2 sum over c_i > mean of (n c_i - total)."""
-        counts, total = self._counts, self._total
-        size = len(counts)
-        above = bisect_right(counts, total // size)
-        return 2 * GRID * (size * sum(counts[above:]) - (size - above) * total) // size
-
-    def _smoothed(self, seen: int) -> float:
-        noisy = self._noisy
+    def _smoothed(self, noisy: list[int], seen: int) -> float:
         size = len(noisy)
         if self._smoother == "median":
             return (noisy[size // 2] + noisy[(size - 1) // 2]) / 2
@@ -189,3 +207,11 @@ class Group:
         self._open = plain["open"] is True
         if len(self._counts) != (len(self._noisy) if self._open else 0) or len(self._noisy) > self._longest:
             raise ValueError
+
+
+def deviation(counts: list[int], total: int) -> int:
+    """floor(GRID * sum |c_i - mean|) of counts in order, from n sum |c_i - mean| = 2 sum over c_i > mean of
+    (n c_i - total)."""
+    size = len(counts)
+    above = bisect_right(counts, total // size)
+    return 2 * GRID * (size * sum(counts[above:]) - (size - above) * total) // size

@@ -1,11 +1,16 @@
 """A stream as an SVG picture, written by hand: a panel for each region, released values with their band.
 
-No library and no script; readable on light and dark. The truth is drawn only where somebody hands it in.
+No library and no script. In a page it takes the page's ink; as a file of its own it brings a light background. Where
+there are more ticks than a panel has room for, the least and the largest of each stretch are drawn, so that no peak is
+lost. The truth is drawn only where somebody hands it in.
 """
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -15,87 +20,195 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from louver.stream.answer import Stream
 
-WIDTH, HEIGHT, LEFT, HEAD, GAP, FOOT = 760, 90, 70, 22, 14, 20
-MOST_PANELS, MOST_POINTS = 24, 1500
-LINE, BAND, TRUTH = "#1f8a8a", "#e9b949", "#7a7f8c"
+WIDTH, LEFT, HEAD, GAP, LINE_HEIGHT, EDGE = 760, 58, 22, 16, 18, 12
+TALL, SHORT = 110, 64
+MOST_IN_ONE_COLUMN, MOST_PANELS = 4, 24
+LETTER, BOLD_LETTER = 6.6, 7.8  # about as wide as one is at this size
+TEAL, GREY = "#1f8a8a", "#8a8f99"
+PAPER, INK = "#ffffff", "#1b2430"
 
 Floats = NDArray[np.float64]
 
 
-def picture(stream: Stream, truth: Floats | None = None) -> str:
-    """Panels below each other, with the promise for those who cannot see them."""
+@dataclass(frozen=True)
+class Frame:
+    """Where one panel is: its corner, the size of what is drawn in it, and the numbers at its lower and upper edge."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    low: float
+    high: float
+
+    def point(self, share: float, value: float) -> str:
+        up = (value - self.low) / (self.high - self.low)
+        return f"{self.x + share * self.width:.1f} {self.y + (1 - up) * self.height:.1f}"
+
+
+def picture(stream: Stream, truth: Floats | None = None, *, alone: bool = False) -> str:
+    """Panels in one or two columns, with the promise for those who cannot see them; `alone` is a file of its own."""
     from louver.stream.answer import label
 
     regions, half = stream.plan.regions, stream.band()
     values = stream.released.values.astype(np.float64)
+    shown = min(len(regions), MOST_PANELS)
+    columns, height = (1, TALL) if shown <= MOST_IN_ONE_COLUMN else (2, SHORT)
+    width = (WIDTH - 2 * EDGE - (columns - 1) * GAP) / columns
     parts: list[str] = []
-    top = 0
-    for at, region in enumerate(regions[:MOST_PANELS]):
+    for at in range(shown):
+        left = EDGE + at % columns * (width + GAP)
+        top = EDGE + at // columns * (HEAD + height + GAP)
         own = None if half is None else half[:, at]
-        parts += _panel(label(region), values[:, at], own, None if truth is None else truth[:, at], top)
-        top += HEAD + HEIGHT + GAP
-    first, last = stream.plan.ticks.begin, stream.plan.ticks.end
-    parts.append(_text(LEFT, top + 8, f"{first:%Y-%m-%d %H:%M}"))
-    parts.append(_text(WIDTH - 10, top + 8, f"{last:%Y-%m-%d %H:%M} UTC", anchor="end"))
-    top += FOOT
-    if len(regions) > MOST_PANELS:
-        parts.append(_text(0, top + 8, f"and {len(regions) - MOST_PANELS:,} more"))
-        top += FOOT
+        known = None if truth is None else truth[:, at]
+        low, high = _range(values[:, at], own, known)
+        frame = Frame(left + LEFT, top + HEAD, width - LEFT, height, low, high)
+        parts += _panel(label(regions[at]), frame, left, values[:, at], own, known)
+    top = EDGE + math.ceil(shown / columns) * (HEAD + height + GAP)
+    for column in range(columns):
+        left = EDGE + column * (width + GAP)
+        parts += _times(stream, left + LEFT, left + width, top, columns)
+    top += LINE_HEIGHT
     parts += _legend(stream, half is not None, truth is not None, top)
+    if len(regions) > shown:
+        parts.append(_text(WIDTH - EDGE, top + 10, f"and {len(regions) - shown:,} more", anchor="end"))
+    height = top + LINE_HEIGHT + EDGE - 6
+    paper = f'<rect width="{WIDTH}" height="{height}" fill="{PAPER}"/>\n' if alone else ""
+    ink = f' color="{INK}"' if alone else ""
     body = "\n".join(parts)
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {top + FOOT}" width="{WIDTH}" role="img" '
-        f'font-family="sans-serif" font-size="12" fill="currentColor">\n'
-        f"<title>{escape(_printable(stream.promise))}</title>\n{body}\n</svg>\n"
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" role="img" '
+        f'font-family="Inter, sans-serif" font-size="12" fill="currentColor"{ink}>\n'
+        f"<title>{escape(_printable(_title(stream)))}</title>\n"
+        f"<desc>{escape(_printable(f'{stream.protected} {stream.promise}'))}</desc>\n{paper}{body}\n</svg>\n"
     )
 
 
-def _panel(title: str, values: Floats, half: Floats | None, truth: Floats | None, top: int) -> Iterator[str]:
-    edges = [values - half, values + half] if half is not None else [values]
-    every = np.concatenate([each[np.isfinite(each)] for each in (*edges, *([] if truth is None else [truth]))])
-    low, high = (float(every.min()), float(every.max())) if len(every) else (0.0, 1.0)
-    low, high = (min(low, 0.0), high) if high > min(low, 0.0) else (low, low + 1)
-    places = _places(len(values))
+def _title(stream: Stream) -> str:
+    ticks = stream.plan.ticks
+    by = f" by {' and '.join(stream.heads)}" if stream.heads else ""
+    when = f"from {ticks.begin:%Y-%m-%d %H:%M} to {ticks.end:%Y-%m-%d %H:%M} UTC"
+    return f"{stream.plan.measured.noun}{by}, {len(ticks):,} ticks {when}"
 
-    def points(line: Floats) -> list[str]:
-        return [
-            f"{LEFT + (at + 0.5) / len(values) * (WIDTH - LEFT - 10):.1f} "
-            f"{top + HEAD + HEIGHT - (line[at] - low) / (high - low) * HEIGHT:.1f}"
-            for at in places
-            if np.isfinite(line[at])
-        ]
 
-    yield _text(0, top + 14, title, bold=True)
-    for value, y in ((high, top + HEAD + 10), (low, top + HEAD + HEIGHT)):
-        yield _text(LEFT - 6, y, f"{value:,.4g}", anchor="end")
+def _range(values: Floats, half: Floats | None, truth: Floats | None) -> tuple[float, float]:
+    """The numbers at the edges of a panel: zero is always among them."""
+    lines = [values] if half is None else [values - half, values + half]
+    every = np.concatenate(
+        [[0.0], *(line[np.isfinite(line)] for line in [*lines, *([] if truth is None else [truth])])]
+    )
+    low, high = float(every.min()), float(every.max())
+    return low, high if high > low else low + 1
+
+
+def _panel(
+    title: str, frame: Frame, left: float, values: Floats, half: Floats | None, truth: Floats | None
+) -> Iterator[str]:
+    room = int((frame.x + frame.width - left) / BOLD_LETTER)
+    yield f"<g><title>{escape(_printable(title))}</title>"
+    yield _text(left, frame.y - 8, _shortened(title, room), bold=True)
+    for value in _marks(frame):
+        x, y = frame.point(0, value).split()
+        strength = "0.45" if value == 0 else "0.15"
+        yield _text(frame.x - 6, float(y) + 4, _axis(value), anchor="end")
+        yield f'<path d="M{x} {y}h{frame.width:.1f}" stroke="currentColor" stroke-opacity="{strength}"/>'
     if half is not None:
-        around = [*points(values + half), *reversed(points(values - half))]
-        yield f'<path d="M{"L".join(around)}Z" fill="{BAND}" fill-opacity="0.4"/>'
-    lines = [(values, LINE, "1.5")] + ([] if truth is None else [(truth, TRUTH, "1")])
-    for line, colour, width in lines:
-        if found := points(line):
-            yield f'<path d="M{"L".join(found)}" fill="none" stroke="{colour}" stroke-width="{width}"/>'
+        for around in _areas(frame, values - half, values + half):
+            yield f'<path d="M{"L".join(around)}Z" fill="{TEAL}" fill-opacity="0.3"/>'
+    if truth is not None:
+        yield from _line(frame, truth, f'stroke="{GREY}" stroke-width="1.2" stroke-dasharray="3 2"')
+    yield from _line(frame, values, f'stroke="{TEAL}" stroke-width="1.5" stroke-linejoin="round"')
+    yield "</g>"
 
 
-def _places(count: int) -> list[int]:
-    """Which ticks are drawn: all of them, or as many as a picture has room for."""
-    return sorted({int(at) for at in np.linspace(0, count - 1, min(count, MOST_POINTS))})
+def _shortened(title: str, room: int) -> str:
+    """Both ends of a name that is too long: what tells one from the next is often at its end."""
+    after = room // 3
+    return title if len(title) <= room else f"{title[: room - after - 1]}\N{HORIZONTAL ELLIPSIS}{title[-after:]}"
 
 
-def _legend(stream: Stream, band: bool, truth: bool, top: int) -> Iterator[str]:
-    said = [(LINE, "released")]
-    said += [(BAND, f"band, {float(stream.level) * 100:g} of 100 ticks")] if band else []
-    said += [(TRUTH, "truth (invented data)")] if truth else []
-    left = LEFT
-    for colour, words in said:
-        yield f'<rect x="{left}" y="{top}" width="14" height="10" fill="{colour}"/>'
-        yield _text(left + 20, top + 10, words)
-        left += 50 + 7 * len(words)
+def _marks(frame: Frame) -> list[float]:
+    """Zero, and a round number on each side of it where its label has room."""
+    room = LINE_HEIGHT / frame.height * (frame.high - frame.low)
+    rounded = [math.copysign(_round_number(abs(edge)), edge) for edge in (frame.low, frame.high) if edge]
+    return [0.0, *(each for each in rounded if abs(each) >= room)]
+
+
+def _round_number(value: float) -> float:
+    """The largest of 1, 2, 3, 4, 5, 6, 8 times a power of ten that is no larger."""
+    power = 10.0 ** math.floor(math.log10(value))
+    return max(each for each in (1, 2, 3, 4, 5, 6, 8) if each * power <= value * (1 + 1e-9)) * power
+
+
+def _line(frame: Frame, line: Floats, style: str) -> Iterator[str]:
+    """A path for each stretch of ticks that have a value."""
+    for start, end in _stretches(np.isfinite(line)):
+        found = [
+            frame.point((at + 0.5) / len(line), float(line[at]))
+            for first, last in _buckets(start, end, frame)
+            for at in sorted({first + int(line[first:last].argmin()), first + int(line[first:last].argmax())})
+        ]
+        found += found if len(found) == 1 else []
+        yield f'<path d="M{"L".join(found)}" fill="none" {style} stroke-linecap="round"/>'
+
+
+def _areas(frame: Frame, lower: Floats, upper: Floats) -> Iterator[list[str]]:
+    """The outline of each stretch of the band, with all that a bucket of ticks covers inside."""
+    for start, end in _stretches(np.isfinite(lower) & np.isfinite(upper)):
+        buckets = _buckets(start, end, frame)
+        shares = [((first + last) / 2) / len(lower) for first, last in buckets]
+        above = [frame.point(share, float(upper[a:b].max())) for share, (a, b) in zip(shares, buckets, strict=True)]
+        below = [frame.point(share, float(lower[a:b].min())) for share, (a, b) in zip(shares, buckets, strict=True)]
+        yield [*above, *reversed(below)]
+
+
+def _stretches(known: NDArray[np.bool_]) -> list[tuple[int, int]]:
+    """Where values are known: from each first tick to the one after the last."""
+    edges = np.flatnonzero(np.diff(np.concatenate(([False], known, [False])).astype(np.int8)))
+    return list(zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True))
+
+
+def _buckets(start: int, end: int, frame: Frame) -> list[tuple[int, int]]:
+    """Ticks in as many groups as there is room for: one each, where they are few."""
+    cuts = np.linspace(start, end, min(end - start, int(frame.width)) + 1).astype(int).tolist()
+    return list(itertools.pairwise(cuts))
+
+
+def _times(stream: Stream, left: float, right: float, top: float, columns: int) -> Iterator[str]:
+    ticks = stream.plan.ticks
+    form = "%Y-%m-%d %H:%M" if columns == 1 else "%m-%d %H:%M"
+    yield _text(left, top, f"{ticks.begin:{form}}")
+    yield _text(right, top, f"{ticks.end:{form}} UTC", anchor="end")
+
+
+def _legend(stream: Stream, band: bool, truth: bool, top: float) -> Iterator[str]:
+    left, middle = float(EDGE), top + 6
+    said = [(f'<path d="M{{x}} {middle}h18" stroke="{TEAL}" stroke-width="2"/>', "released")]
+    if band:
+        within = f"holds the truth in about {float(stream.level) * 100:g} of 100 ticks"
+        said.append((f'<rect x="{{x}}" y="{top}" width="18" height="12" fill="{TEAL}" fill-opacity="0.3"/>', within))
+    if truth:
+        dashed = f'<path d="M{{x}} {middle}h18" stroke="{GREY}" stroke-width="1.5" stroke-dasharray="3 2"/>'
+        said.append((dashed, "truth (invented data)"))
+    if not band:
+        said.append(("", "no band: how far off it is, is not known"))
+    for mark, words in said:
+        yield mark.format(x=f"{left:.1f}")
+        text = left + 24 if mark else left
+        yield _text(text, top + 10, words)
+        left = text + LETTER * len(words) + 18
+
+
+def _axis(value: float) -> str:
+    """A number on the axis: whole where it is large, and never with an exponent."""
+    if abs(value) >= 10**7:
+        return f"{value / 10**6:,.0f} M"
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
 
 
 def _text(x: float, y: float, text: str, *, bold: bool = False, anchor: str = "start") -> str:
     style = (' font-weight="bold"' if bold else "") + (f' text-anchor="{anchor}"' if anchor != "start" else "")
-    return f'<text x="{x:.1f}" y="{y}"{style}>{escape(_printable(text))}</text>'
+    return f'<text x="{x:.1f}" y="{y:.1f}"{style}>{escape(_printable(text))}</text>'
 
 
 def _printable(text: str) -> str:

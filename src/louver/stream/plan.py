@@ -4,12 +4,14 @@ Neighbours differ in all rows of one unit. One unit is at most `touch.times` cha
 region, by at most `touch.step` (see `measured`), and a mechanism's price is that of one such change. So one unit pays
 `price.for_group(touch.times)`: there is a chain of that many streams from one neighbour to the other, each a
 mechanism's neighbour of the next. With a window, any w units together pay, and are charged, `for_group(w *
-touch.times)`.
+touch.times)`. Gaussian noise takes less for changes of different cells, `Mechanism.price_of`: for q cells of one unit,
+and for units of a window that are in different ticks.
 
 Who pays where. All rows that are read lie in the ticks' range and under the listed keys, so the charge is made on the
 box of these, over the columns that the unit fixes. A window is charged at each of its points as if all of it were
-there. So w units, each in one tick, lose together at most the mean over their points of what is charged there, and caps
-hold for windows too, across streams and their ends.
+there, and fewer changes never cost more than their share of that (see `together`). So w units, each in one tick, lose
+together at most the mean over their points of what is charged there, and caps hold for windows too, across streams and
+their ends.
 
 Why this is private. `run` hands the true numbers to the mechanism and gives back what it released; bands and rounding
 follow from that.
@@ -17,61 +19,62 @@ follow from that.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from louver import parameters
-from louver.errors import ParameterError
 from louver.noise import Bits
 from louver.noise.bits import SYSTEM
 from louver.parameters import Number
-from louver.privacy import Charge, Outcome, Pure, Scope, Unit, ZeroConcentrated
+from louver.privacy import Approximate, Charge, Outcome, Pure, Scope, Unit, ZeroConcentrated
+from louver.privacy.calibrate.distance import least_rate
 from louver.privacy.plan import registered
 from louver.source.domain import Domain
-from louver.source.measures import Bound, Keys, KeyValue, Reading, View
+from louver.source.measures import Bound, Keys, Reading, View
 from louver.stream import kernels, words
-from louver.stream.accuracy import checked_level, least_rate
+from louver.stream.above import rate_for
+from louver.stream.best_sum import why
 from louver.stream.cheaper import cheaper
-from louver.stream.kernels import Floats, Price, Shape
+from louver.stream.kernels import Price, Shape
 from louver.stream.measured import Measured, Touch, touch
 from louver.stream.mechanism import Mechanism
+from louver.stream.places import Places, Region, in_steps, places_of
+from louver.stream.plan_checks import check, check_cells, check_price, check_views, check_window
 from louver.stream.plan_parts import (
     PARTS,
     around,
-    check,
-    check_cells,
+    columns_of,
     distance,
     from_plain,
     keys_of,
+    limits,
+    one_of,
     options_of,
     positive,
     rate,
     rows_between,
     to_plain,
 )
-from louver.stream.released import Released
+from louver.stream.plan_seen import Seen
+from louver.stream.running import Running
 from louver.stream.ticks import Ticks
+from louver.stream.truncated import SMOOTH
 
 LARGEST_WINDOW = 2**20
 
 
-class Spread(NamedTuple):
-    """The largest and the root mean square of the noise's standard deviation, in the measured unit."""
-
-    largest: float
-    mean: float
-
-
 @registered("stream")
 @dataclass(frozen=True, slots=True, init=False)
-class StreamPlan:
-    """The plan of releasing a stream. Its price is given in one of three ways, always for one unit (or window):
+class StreamPlan(Seen):
+    """The plan of releasing a stream. Its price is given in one of four ways, always for one unit (or window):
 
-    `epsilon`; `rho`, for Gaussian noise; or `within` and `miss_rate`, for fresh Laplace noise.
+    `epsilon`, with a `delta` where the mechanism has one; `rho`, for Gaussian noise; `within` and `miss_rate`, for
+    fresh Laplace noise; or `above`, `miss_rate` and `slack`, for limits. `last` and `above` ask for what follows from
+    released numbers, at no further cost; `totals` for numbers of each level of some columns.
     """
 
     measured: Measured
@@ -81,12 +84,18 @@ class StreamPlan:
     kernel: str
     options: tuple[tuple[str, str | int], ...]
     epsilon: Fraction | None
+    delta: Fraction | None
     rho: Fraction | None
     within: Fraction | None
     miss_rate: Fraction | None
+    slack: Fraction | None
     bound: Bound | None
     window: int
     tick_bound: Fraction | None
+    above: tuple[Fraction, ...] | None
+    last: int | None
+    totals: tuple[str, ...] | None
+    places: Places = field(compare=False, repr=False)
     touch: Touch = field(compare=False, repr=False)
     kept: Bound | None = field(compare=False, repr=False)
     mechanism: ClassVar[str] = "stream"
@@ -102,61 +111,56 @@ class StreamPlan:
         kernel: str = kernels.DEFAULT,
         options: Mapping[str, str | int] | None = None,
         epsilon: Number | None = None,
+        delta: Number | None = None,
         rho: Number | None = None,
         within: Number | None = None,
         miss_rate: Number | None = None,
+        slack: Number | None = None,
         bound: Bound | None = None,
         window: int = 1,
         tick_bound: Number | None = None,
+        above: Sequence[Number] | Number | None = None,
+        last: int | None = None,
+        totals: Sequence[str] | None = None,
     ) -> None:
         check(measured, domain, ticks, unit, bound)
+        chosen, edges = options_of(options), kernels.edges(kernel, options)
+        levels = columns_of(totals)
+        places = places_of(domain, levels, edges)
         for name, value in (
             ("measured", measured),
             ("domain", domain),
             ("ticks", ticks),
             ("unit", unit),
             ("kernel", kernel),
-            ("options", options_of(options)),
+            ("options", chosen),
             ("epsilon", positive("epsilon", epsilon)),
+            ("delta", positive("delta", delta)),
             ("rho", positive("rho", rho)),
-            ("within", None if within is None else distance(within)),
-            ("miss_rate", None if miss_rate is None else rate(miss_rate)),
+            ("within", distance("within", within)),
+            ("miss_rate", rate(miss_rate)),
+            ("slack", distance("slack", slack)),
             ("bound", bound),
             ("window", parameters.integer("window", window, 1, LARGEST_WINDOW)),
             ("tick_bound", positive("tick_bound", tick_bound)),
+            ("above", limits(above, len(places.released))),
+            ("last", None if last is None else parameters.integer("last", last, 1, LARGEST_WINDOW)),
+            ("totals", levels),
+            ("places", places),
         ):
             object.__setattr__(self, name, value)
         self._compile()
         self.made(SYSTEM)  # says what is wrong with the mechanism
 
     def _compile(self) -> None:
-        kernels.kernel(self.kernel)
-        in_one = self.ticks.in_one(self.unit)
-        if self.window > 1 and not in_one:
-            raise ParameterError(
-                f"A window is for units that are in one tick each, and one unit here is {self.unit}, whose rows of all "
-                f"ticks are protected together; protect (person, {self.ticks.column}), or leave the window out."
-            )
-        in_one_cell = in_one and all(self.unit.fixes(key) for key in self.keys)
+        check_window(self)
+        in_one_cell = self.ticks.in_one(self.unit) and all(self.unit.fixes(key) for key in self._read_keys)
         moved, bound = touch(self.measured, self.unit, self.bound, in_one_cell)
-        check_cells(self.domain, self.ticks)
+        check_cells(self)
         object.__setattr__(self, "touch", moved)
         object.__setattr__(self, "kept", bound)
-        self._check_price()
-
-    def _check_price(self) -> None:
-        ways = [self.epsilon is not None, self.rho is not None, self.within is not None or self.miss_rate is not None]
-        if sum(ways) != 1 or (self.within is None) != (self.miss_rate is None):
-            raise ParameterError("Say the price in one way: epsilon, or rho, or within together with miss_rate.")
-        if self.within is not None and self.kernel != "laplace":
-            raise ParameterError(
-                f"The mechanism {self.kernel!r} promises no distance; within and miss_rate are for mechanism 'laplace'."
-            )
-        if (self.tick_bound is not None) != (self.kernel == "truncated"):
-            raise ParameterError(
-                "tick_bound, the largest value that one tick of a region can have, is for the mechanism 'truncated', "
-                "which needs it."
-            )
+        check_price(self)
+        check_views(self)
 
     @property
     def reading(self) -> Reading:
@@ -167,16 +171,35 @@ class StreamPlan:
     @property
     def keys(self) -> tuple[str, ...]:
         """The columns of the regions."""
-        return () if self.domain is None else self.domain.keys
+        return self.places.keys
 
     @property
-    def regions(self) -> tuple[tuple[KeyValue, ...], ...]:
-        return ((),) if self.domain is None else self.domain.listed(self.domain.keys)[0].values
+    def regions(self) -> tuple[Region, ...]:
+        """All that a number is released for; in a total, None stands for all values of a column."""
+        return self.places.released
+
+    @property
+    def _read_keys(self) -> tuple[str, ...]:
+        return () if self.domain is None else self.domain.keys
 
     @property
     def units_together(self) -> int:
         """How many changes of one cell the price is for."""
         return self.touch.times * self.window
+
+    @property
+    def ticks_apart(self) -> bool:
+        """Whether the price of a window is for units in different ticks, which somebody's units are that tell the tick.
+
+        Where they are not, or where noise is Laplace's and nothing is gained by it, it is for any units.
+        """
+        return self.rho is not None and self.window > 1 and self.ticks.column in self.unit.columns
+
+    @property
+    def _apart(self) -> tuple[int, int]:
+        """In how many different cells the changes are that the price is for, and how many of them in each."""
+        cells = (self.touch.times if self.touch.apart else 1) * (self.window if self.ticks_apart else 1)
+        return cells, self.units_together // cells
 
     @property
     def cell_price(self) -> Price:
@@ -185,18 +208,35 @@ class StreamPlan:
         if self.within is not None and self.miss_rate is not None:
             steps = int(self.within / self.measured.step)
             return Pure(least_rate(steps, self.miss_rate) * self.touch.step)
+        if self.slack is not None and self.miss_rate is not None:
+            needed = rate_for(int(self.slack / self.measured.step), self.miss_rate)
+            return kernels.price_of_noise(self.kernel, needed, self.shape, dict(self.options))
         if self.rho is not None:
-            return ZeroConcentrated(self.rho / together**2)
+            return ZeroConcentrated(kernels.rho_of_one(self.kernel, self.rho, self.shape, self.options, *self._apart))
+        if dict(self.options).get("threshold") == SMOOTH:
+            given = Fraction(1, len(self.ticks) ** 2) if self.delta is None else self.delta
+            return one_of(Approximate(self.epsilon or 0, given), together)
         return Pure((self.epsilon or Fraction(0)) / together)
 
     @property
     def price(self) -> Price:
         """What one unit pays, or the units of one window together."""
+        if self.rho is not None:
+            return ZeroConcentrated(self.rho)
         return self.cell_price.for_group(self.units_together)
 
     @property
     def shape(self) -> Shape:
-        return Shape(len(self.regions), len(self.ticks), self.touch.step, self._largest, self.measured.is_signed)
+        edges = None if self.places.edges is None else in_steps(self.places.edges, self.measured.step)
+        return Shape(
+            len(self.places.read),
+            len(self.ticks),
+            self.touch.step,
+            self._largest,
+            self.measured.is_signed,
+            self.places.parents,
+            edges,
+        )
 
     @property
     def _largest(self) -> int:
@@ -227,15 +267,14 @@ class StreamPlan:
     def scope(self) -> Scope:
         """The box that all rows which are read are in, over columns that the unit fixes."""
         ranges = self.ticks.ranges(self.unit)
-        for at, column in enumerate(self.keys):
+        for at, column in enumerate(self._read_keys):
             if self.unit.fixes(column):
-                ranges[column] = around([region[at] for region in self.regions])
+                ranges[column] = around(tuple(region[at] for region in self.places.read))
         return Scope(ranges)
 
     def run(self, view: View, bits: Bits) -> Outcome:
-        rows = view.values[0].reshape(len(self.regions), len(self.ticks)).T
-        values, deviations = kernels.run(self.made(bits), self.kernel, rows)
-        return Outcome(Released.of(self.measured, self.touch, values, deviations).to_dict())
+        rows = view.values[0].reshape(len(self.places.read), len(self.ticks)).T
+        return Outcome(Running(self, bits).advance(rows).to_dict())
 
     @property
     def parts(self) -> int:
@@ -245,52 +284,27 @@ class StreamPlan:
     def part(self, number: int) -> Reading:
         """What is read for one tick, where ticks come one by one."""
         tick = self.ticks.start(parameters.integer("The number of a tick", number, 0, self.parts - 1))
-        keys = Keys((*self.keys, self.ticks.column), tuple((*region, tick) for region in self.regions))
+        keys = Keys((*self._read_keys, self.ticks.column), tuple((*region, tick) for region in self.places.read))
         return Reading((keys,), (self.measured.measure,), rows_between(self.ticks, number, number + 1), self.kept)
 
     def advance(self, state: object, view: View | None, bits: Bits) -> tuple[Any, dict[str, Any]]:
         """One tick: what is released, and the private state after it. No state is before the first tick."""
-        mechanism = self.restored(state, bits)
-        rows = np.zeros((1, len(self.regions)), dtype=np.int64) if view is None else view.values[0].reshape(1, -1)
-        values, deviations = kernels.run(mechanism, self.kernel, rows)
-        return Released.of(self.measured, self.touch, values, deviations).to_dict(), mechanism.to_dict()
+        running = self.restored(state, bits)
+        width = len(self.places.read)
+        rows = np.zeros((1, width), dtype=np.int64) if view is None else view.values[0].reshape(1, -1)
+        return running.advance(rows).to_dict(), running.to_dict()
 
-    def restored(self, state: object, bits: Bits = SYSTEM) -> Mechanism:
-        """The mechanism of this plan with a stored state, which must be one of its own."""
-        fresh = self.made(bits)
-        if state is None:
-            return fresh
-        again = type(fresh).from_dict(state, bits=bits)
-        if again.to_dict()["parameters"] != fresh.to_dict()["parameters"]:
-            raise ParameterError("This state belongs to another stream; each goes on from its own.")
-        return again
-
-    def noise_reach(self, level: Fraction) -> Fraction:
-        """How far the fresh noise of one tick reaches at this level, in the measured unit."""
-        return kernels.noise_reach(self.made(SYSTEM), level) * self.measured.step
-
-    @property
-    def spread(self) -> Spread:
-        """The noise of a running sum, known beforehand."""
-        mechanism: Any = self.made(SYSTEM)
-        step = float(self.measured.step)
-        return Spread(mechanism.largest_error(self.parts) * step, mechanism.rms_error(self.parts) * step)
-
-    def band(self, level: Number, deviations: Floats | None = None) -> Floats | None:
-        """Half the width of the error band at each tick and region, in the measured unit; from what is released."""
-        inside = None if deviations is None else deviations / float(self.measured.step)
-        found = kernels.band(self.made(SYSTEM), self.kernel, self.shape, checked_level(level), inside)
-        return None if found is None else found * float(self.measured.step)
-
-    def band_at(self, number: int, level: Number, deviations: Floats | None = None) -> Floats | None:
-        """The same for one tick, whose deviations are given as one row."""
-        inside = None if deviations is None else deviations / float(self.measured.step)
-        found = kernels.band(self.made(SYSTEM), self.kernel, self.shape, checked_level(level), inside, number)
-        return None if found is None else found[0] * float(self.measured.step)
+    def restored(self, state: object, bits: Bits = SYSTEM) -> Running:
+        """The stream at work with a stored state, which must be one of its own."""
+        return Running.restored(self, state, bits)
 
     @property
     def promise(self) -> str:
         return words.promise(self)
+
+    def why(self, *, live: bool = False) -> str | None:
+        """Why this running sum is the best one for the price, of those that a live stream may take or of all."""
+        return why(self, live=live)
 
     @property
     def protected(self) -> str:

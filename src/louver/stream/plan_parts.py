@@ -9,43 +9,22 @@ from typing import Any
 
 from louver import parameters
 from louver.errors import ParameterError
+from louver.noise.enclosure import exp
 from louver.parameters import Number
-from louver.privacy import Among, Between, Unit
+from louver.privacy import Among, Approximate, Between, Unit
+from louver.privacy.guarantee import LARGEST_EXPONENT, WORKING_BITS
 from louver.privacy.ranges import Range
+from louver.privacy.unit import column_name
+from louver.source.crossed import Crossed
 from louver.source.domain import Domain
 from louver.source.filters import Compare, Filter, both, point_range
-from louver.source.measures import MOST_KEYS, Bound, Keys, KeyValue
+from louver.source.measures import Bound, Keys, KeyValue
 from louver.stream.measured import Measured
 from louver.stream.ticks import Ticks
 
-NUMBERS = ("epsilon", "rho", "within", "miss_rate", "tick_bound")
-PARTS = ("measured", "domain", "ticks", "unit", "kernel", "options", *NUMBERS, "bound", "window")
-
-
-def check(measured: object, domain: object, ticks: object, unit: object, bound: object) -> None:
-    for given, kind, word in ((measured, Measured, "a Measured"), (ticks, Ticks, "Ticks"), (unit, Unit, "a Unit")):
-        if not isinstance(given, kind):
-            raise ParameterError(f"A stream needs {word}, not a {type(given).__name__}.")
-    if domain is not None and not isinstance(domain, Domain):
-        raise ParameterError(f"A stream needs a Domain of public regions or none, not a {type(domain).__name__}.")
-    if bound is not None and not isinstance(bound, Bound):
-        raise ParameterError(f"A stream needs a Bound on what one unit contributes, not a {type(bound).__name__}.")
-    if bound is not None and unit == Unit.row():
-        raise ParameterError("Where the unit is the row itself there is nothing to bound per unit.")
-
-
-def check_cells(domain: Domain | None, ticks: Ticks) -> None:
-    """Whether a stream can have so many ticks and regions, and tell their columns apart."""
-    columns, count = ((), 1) if domain is None else (domain.keys, len(domain))
-    if ticks.column in columns or ticks.time in columns:
-        raise ParameterError(
-            f"The regions of a stream have a column {ticks.time!r}, which its ticks have; leave it out."
-        )
-    if count * len(ticks) > MOST_KEYS:
-        raise ParameterError(
-            f"{count:,} regions at {len(ticks):,} ticks are more than the {MOST_KEYS:,} numbers that one stream can "
-            "have; take a shorter range or longer ticks."
-        )
+NUMBERS = ("epsilon", "delta", "rho", "within", "miss_rate", "slack", "tick_bound")
+PLAIN = ("window", "last")
+PARTS = ("measured", "domain", "ticks", "unit", "kernel", "options", *NUMBERS, "bound", "above", "totals", *PLAIN)
 
 
 @lru_cache(maxsize=4)
@@ -53,8 +32,7 @@ def keys_of(domain: Domain | None, ticks: Ticks) -> Keys:
     """Every region at every tick, ticks changing fastest. Kept, because a steward makes each plan anew."""
     regions = ((),) if domain is None else domain.listed(domain.keys)[0].values
     columns = () if domain is None else domain.keys
-    starts = ticks.starts()
-    return Keys((*columns, ticks.column), tuple((*region, tick) for region in regions for tick in starts))
+    return Keys((*columns, ticks.column), Crossed(tuple(regions), ticks.starts()))
 
 
 def rows_between(ticks: Ticks, first: int, last: int) -> Filter:
@@ -62,8 +40,13 @@ def rows_between(ticks: Ticks, first: int, last: int) -> Filter:
     return both([Compare(ticks.time, ">=", ticks.start(first)), Compare(ticks.time, "<", ticks.start(last))])
 
 
-def around(values: list[KeyValue]) -> Range:
-    """The smallest range that holds all the values."""
+def around(values: tuple[KeyValue, ...]) -> Range:
+    """The smallest range that holds all the values. Kept, because a live stream asks at every tick."""
+    return _around(values, tuple(map(type, values)))  # 1 is another value than true
+
+
+@lru_cache(maxsize=64)
+def _around(values: tuple[KeyValue, ...], _: tuple[type, ...]) -> Range:
     points = [point_range(value) for value in dict.fromkeys(values)]
     if isinstance(points[0], Among):
         return Among([value for each in points for value in each.values])  # type: ignore[union-attr]
@@ -83,15 +66,50 @@ def positive(name: str, given: Number | None) -> Fraction | None:
     return None if given is None else parameters.positive(name, given)
 
 
-def distance(given: Number) -> Fraction:
-    exact = parameters.fraction("within", given)
-    return parameters.within("within", Fraction(repr(given)) if isinstance(given, float) else exact, 0, 2**40)
+def distance(name: str, given: Number | None) -> Fraction | None:
+    if given is None:
+        return None
+    exact = parameters.fraction(name, given)
+    return parameters.within(name, Fraction(repr(given)) if isinstance(given, float) else exact, 0, 2**40)
 
 
-def rate(given: Number) -> Fraction:
+def columns_of(given: object) -> tuple[str, ...] | None:
+    if given is None:
+        return None
+    if not isinstance(given, list | tuple) or not given or len({*map(str, given)}) < len(given):
+        raise ParameterError("totals are the columns of the levels, the widest first, each of them once.")
+    return tuple(column_name(name) for name in given)
+
+
+def limits(given: object, regions: int) -> tuple[Fraction, ...] | None:
+    """One limit for each region; a single number is that of all."""
+    if given is None:
+        return None
+    many = given if isinstance(given, list | tuple) else [given] * regions
+    return tuple(_limit(each) for each in many)
+
+
+def _limit(given: Any) -> Fraction:
+    exact = parameters.fraction("above", given)
+    return parameters.within("above", Fraction(repr(given)) if isinstance(given, float) else exact, -(2**40), 2**40)
+
+
+def rate(given: Number | None) -> Fraction | None:
     """A float means what it is written as or what it is, whichever promises more: 0.05 means 1/20."""
+    if given is None:
+        return None
     exact = parameters.error_rate("miss_rate", given)
     return min(exact, Fraction(repr(given))) if isinstance(given, float) else exact
+
+
+def one_of(price: Approximate, together: int) -> Approximate:
+    """What one may cost of so many that pay this price together: (e/k, d / (k exp((k-1) e/k))), rounded down."""
+    each = price.epsilon / together
+    growth = (together - 1) * each
+    if together == 1 or growth > LARGEST_EXPONENT:  # beyond that, no group has a price
+        return Approximate(each, price.delta)
+    grown = together * exp(growth, WORKING_BITS).upper
+    return Approximate(each, price.delta / grown * (1 - Fraction(1, 2**32)))
 
 
 def digits(given: object) -> str:
@@ -113,7 +131,9 @@ def to_plain(parts: Mapping[str, Any]) -> dict[str, Any]:
         "kernel": parts["kernel"],
         "options": dict(parts["options"]),
         "bound": None if bound is None else [bound.rows, bound.keys],
-        "window": parts["window"],
+        "above": None if parts["above"] is None else [str(limit) for limit in parts["above"]],
+        "totals": None if parts["totals"] is None else list(parts["totals"]),
+        **{name: parts[name] for name in PLAIN},
     }
 
 
@@ -131,7 +151,9 @@ def from_plain(plain: Mapping[str, Any]) -> dict[str, Any]:
             "kernel": plain["kernel"],
             "options": dict(plain["options"]),
             "bound": None if plain["bound"] is None else Bound(*plain["bound"]),
-            "window": plain["window"],
+            "above": None if plain["above"] is None else [Fraction(digits(limit)) for limit in plain["above"]],
+            "totals": plain["totals"],
+            **{name: plain[name] for name in PLAIN},
         }
     except (TypeError, ValueError, ZeroDivisionError):
         raise ParameterError("The numbers of a stored stream cannot be read; make it again.") from None

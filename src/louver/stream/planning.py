@@ -18,6 +18,8 @@ from louver.source.domain import Domain
 from louver.source.measures import Bound
 from louver.source.table import Table
 from louver.stream import kernels
+from louver.stream.asked_regions import asked_regions
+from louver.stream.best_sum import SUM, any_sum, best_sum
 from louver.stream.measured import measured_by
 from louver.stream.plan import StreamPlan
 from louver.stream.ticks import Ticks, ticks_in
@@ -38,40 +40,55 @@ def stream(
     mechanism: str = kernels.DEFAULT,
     options: Mapping[str, str | int] | None = None,
     epsilon: Number | None = None,
+    delta: Number | None = None,
     rho: Number | None = None,
     within: Number | None = None,
     miss_rate: Number | None = None,
+    slack: Number | None = None,
+    above: Number | str | None = None,
+    last: int | timedelta | str | None = None,
+    totals: bool = False,
     window: int | timedelta | str = 1,
     rows_per_unit: int | None = None,
     keys_per_unit: int | None = None,
     tick_bound: Number | None = None,
     domain: Domain | str | None = None,
+    live: bool = False,
 ) -> StreamPlan:
     """The plan of a stream of counts, or of different values or sums of a column, by keys of a public domain.
 
-    The price, for one unit or the units of one window: `epsilon`, `rho`, or `within` with `miss_rate`.
+    The price, for one unit or the units of one window: `epsilon`, `rho`, `within` with `miss_rate`, or `above` (a
+    number or a column of the domain) with `miss_rate` and `slack`. The mechanism "sum" is the best running sum; `live`
+    says that rows may react to what is released, as in a `Session`, which leaves it less to choose from.
     """
     described = source if isinstance(source, Source) else Source(source)
     names = dict(described.table.columns)
     ticks = Ticks(_time(described, time, names), begin, end, every)
-    if within is not None and miss_rate is None:
+    if miss_rate is None and (within is not None or above is not None):
         usual: Any = described.defaults.get("miss_rate")
         miss_rate = usual
-    return StreamPlan(
+    regions = asked_regions(described, by, domain, names, totals)
+    plan = StreamPlan(
         measured_by(dict(described.table.values), sum_of=sum_of, distinct=names.get(distinct or "", distinct)),
-        _regions(described, by, domain, names),
+        regions.domain,
         ticks,
         unit=described.table.unit,
-        kernel=mechanism,
+        kernel=any_sum(rho) if mechanism == SUM else mechanism,
         options=options,
         epsilon=epsilon,
+        delta=delta,
         rho=rho,
         within=within,
         miss_rate=miss_rate,
+        slack=slack,
+        above=regions.limits(above),
+        last=None if last is None else ticks_in(last, ticks, "last"),
+        totals=regions.totals,
         bound=_bound(described, rows_per_unit, keys_per_unit),
         window=ticks_in(window, ticks),
         tick_bound=tick_bound,
     )
+    return best_sum(plan, live=live) if mechanism == SUM else plan
 
 
 def _time(source: Source, given: str | None, names: Mapping[str, str]) -> str:
@@ -81,23 +98,6 @@ def _time(source: Source, given: str | None, names: Mapping[str, str]) -> str:
     made = names.get(chosen, chosen)
     part = derived.parse(made)
     return part.column if part is not None and part.part == SLOT else made
-
-
-def _regions(
-    source: Source, by: str | Sequence[str], given: Domain | str | None, names: Mapping[str, str]
-) -> Domain | None:
-    """The different keys over the columns that are asked for; none where all rows are one region."""
-    listed = [by] if isinstance(by, str) else list(by)
-    if not listed:
-        if given is not None:
-            raise ParameterError(
-                "A stream of all rows together has no regions; name the columns of the domain with by."
-            )
-        return None
-    found = given if isinstance(given, Domain) else source.domain(given)
-    columns = [names.get(name, name) for name in listed]
-    keys, _ = found.renamed(names).listed(columns)
-    return Domain({column: [key[at] for key in keys.values] for at, column in enumerate(keys.columns)}, keys=columns)
 
 
 def _bound(source: Source, rows: int | None, keys: int | None) -> Bound | None:

@@ -1,12 +1,13 @@
-"""Segments of the noisy stream: all of epsilon goes into the noise, and where the level changes is read off the noise.
+"""Segments of the noisy stream: the whole price goes into the noise, and where the level changes is read off the noise.
 
-Releases one value per tick and region, at once. Price: epsilon, pure, once for a unit that changes one tick of one
-region by at most `sensitivity`; a unit in w ticks pays w times as much. What it does not promise: an error at any one
-tick, because a change of level is seen some ticks late. `Laplace.band` of the noisy counts, which are released too, is
-a promise.
+Releases one value per tick and region, at once. Price: epsilon, pure, or rho, zCDP, once for a unit that changes one
+tick of one region by at most `sensitivity`; a unit in w ticks pays w times as much. What it does not promise: an error
+at any one tick, because a change of level is seen some ticks late. `Laplace.band` or `Gaussian.band` of the noisy
+counts, which are released too, is a promise.
 
-Why this is private. `Segment._traced` adds independent `discrete_laplace` noise of rate epsilon/sensitivity to each
-count, as `louver.stream.laplace` does, and `Run.advance` is given the sums and nothing else.
+Why this is private. `Segment._traced` adds independent noise to each count, `discrete_laplace` of rate
+epsilon/sensitivity as `louver.stream.laplace` does or `discrete_gaussian` as `louver.stream.gaussian` does, and
+`Run.advance` is given the sums and nothing else. With rho, b is the scale of Laplace noise of the same variance.
 
 How it works. A run of ticks has one level, (mean + median)/2 of its last noisy counts. Two cumulated sums
 (Page 1954), one for each direction, add up how far the noisy counts lie from the run's median, in units of the noise's
@@ -27,15 +28,19 @@ from functools import cache
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from louver import parameters
 from louver.errors import ParameterError
-from louver.noise import Bits, discrete_laplace
+from louver.noise import Bits, discrete_gaussian, discrete_laplace
 from louver.noise.bits import SYSTEM
 from louver.noise.laplace import noise_rate
+from louver.privacy import Pure, ZeroConcentrated
+from louver.stream.continual import gaussian_variance, price_in
+from louver.stream.gaussian import apart, variance_for
 from louver.stream.laplace import scale_of
-from louver.stream.mechanism import Rows
-from louver.stream.smoothed import Floats, Smoothed, Trace, columns, traced, whole_numbers
+from louver.stream.mechanism import GaussianNoise, Rows
+from louver.stream.smoothed import Floats, Smoothed, Ticks, columns, whole_numbers
 
 GUARDED = 60  # ticks that the guard and the band look at
 # Squared distances are whole numbers, so that sums over a moving window are exact; the noise's variance is FINE.
@@ -58,6 +63,7 @@ TUNINGS = {
     "prototype": Tuning(clip=4.0, drift=0.7, alarm=5.0, window=200, margin=3.0),
 }
 NO_SUM = (0.0, 0)  # a cumulated sum, and the ticks since it was last zero
+UNKNOWN = -1.0
 UNSEEN = 0.1  # of the noise's variance: an error that the last 60 ticks may not show
 LEVEL_VARIANCE = 1.25  # of (mean + median)/2 of n Laplace values of scale 1, times n, for large n
 
@@ -74,23 +80,41 @@ class Segment(Smoothed):
 
     def __init__(
         self,
-        epsilon: parameters.Number | str,
+        epsilon: parameters.Number | str | None = None,
         regions: int | None = None,
         *,
+        rho: parameters.Number | str | None = None,
         sensitivity: int = 1,
         tuning: str = "default",
         bits: Bits = SYSTEM,
     ) -> None:
-        super().__init__(epsilon, regions, sensitivity=sensitivity, bits=bits)
+        super().__init__(regions, sensitivity=sensitivity, bits=bits)
         if tuning not in TUNINGS:
             raise ParameterError(f"tuning is one of {', '.join(TUNINGS)}.")
         self.tuning = tuning
-        self.rate = noise_rate("epsilon over sensitivity", self.epsilon / self.sensitivity)
-        self.scale = scale_of(self.rate)
+        self._price = price_in(epsilon, rho)
+        self.rate = self.variance = Fraction(0)  # of these two, the noise has one
+        if isinstance(self._price, Pure):
+            self.rate = noise_rate("epsilon over sensitivity", self._price.epsilon / self.sensitivity)
+            self.scale = scale_of(self.rate)
+        else:
+            self.variance = variance_for(self._price.rho, self.sensitivity)
+            self.scale = math.sqrt(gaussian_variance(float(self.variance)) / 2)
         self._runs = [Run(self.scale, TUNINGS[tuning]) for _ in range(self._width)]
 
+    @property
+    def price(self) -> Pure | ZeroConcentrated:
+        return self._price
+
+    def price_of(self, changes: int) -> Pure | ZeroConcentrated:
+        return self._price.for_group(changes) if isinstance(self._price, Pure) else apart(self._price, changes)
+
+    def _gaussian_noise(self, changes: int) -> GaussianNoise | None:
+        return GaussianNoise(self.variance, changes) if self.variance else None
+
     def variances(self) -> Floats:
-        return np.array([run.variance() for run in self._runs])
+        lengths, misses = zip(*(run.last() for run in self._runs), strict=True)
+        return expected_square(self.scale, np.array(lengths), np.array(misses))
 
     def band(self, level: parameters.Number) -> Floats:
         """Half the width of each region's error band for the last tick, from released values only.
@@ -100,15 +124,33 @@ class Segment(Smoothed):
         beyond = 1 - parameters.within("level", level, Fraction(4, 5), Fraction(999999, 1000000))
         return np.sqrt(self.variances() / 2) * -math.log(beyond)
 
-    def _traced(self, rows: Rows) -> Trace:
-        noisy = rows + discrete_laplace(self.rate, rows.size, bits=self._bits).reshape(rows.shape)
-        return traced(noisy, [run.advance(seen) for run, seen in zip(self._runs, columns(noisy), strict=True)])
+    def _traced(self, rows: Rows) -> tuple[Rows, Ticks]:
+        noisy, ticks = rows + self._noise(rows.size).reshape(rows.shape), Ticks.none()
+        for run, seen in zip(self._runs, columns(noisy), strict=True):
+            run.advance(seen, ticks)
+        return noisy, ticks
+
+    def _single(self, value: int) -> float:
+        seen = value + int(self._noise(1)[0])
+        ticks = self._runs[0].advance([seen], Ticks.none())
+        self._latest = np.array([[seen]], dtype=np.int64), ticks
+        return ticks.values[0]
+
+    def _estimated(self, lengths: Rows, noticed: Floats) -> Floats:
+        return expected_square(self.scale, lengths, noticed)
+
+    def _noise(self, count: int) -> NDArray[np.int64]:
+        if isinstance(self._price, Pure):
+            return discrete_laplace(self.rate, count, bits=self._bits)
+        return discrete_gaussian(self.variance, count, bits=self._bits)
 
     def _places(self) -> list[Run]:
         return self._runs
 
     def _parameters(self) -> dict[str, Any]:
-        return super()._parameters() | {"tuning": self.tuning}
+        price = self._price
+        paid = {"epsilon": str(price.epsilon)} if isinstance(price, Pure) else {"rho": str(price.rho)}
+        return super()._parameters() | paid | {"tuning": self.tuning}
 
 
 class Run:
@@ -118,21 +160,30 @@ class Run:
         "_ahead",
         "_ahead_total",
         "_down",
-        "_explained",
+        "_fixed",
         "_latest",
         "_median",
         "_ordered",
-        "_scale",
         "_scatter",
         "_squares",
         "_total",
-        "_tuning",
         "_up",
         "_value",
+        "_window",
     )
 
     def __init__(self, scale: float, tuning: Tuning = TUNINGS["default"]) -> None:
-        self._scale, self._tuning = scale, tuning
+        self._window = tuning.window
+        # In one place, because a live stream comes here for each region and tick.
+        self._fixed = (
+            scale,
+            FINE / (2 * scale * scale),
+            tuning.clip,
+            tuning.drift,
+            tuning.alarm,
+            tuning.window,
+            _explained(tuning.margin),
+        )
         self._latest: deque[int] = deque()
         self._ordered: list[int] = []
         self._total = 0
@@ -142,10 +193,10 @@ class Run:
         self._ahead_total = 0
         self._up = self._down = NO_SUM
         self._median = self._value = 0.0
-        self._explained = _explained(tuning.margin)
 
-    def advance(self, noisy: list[int]) -> tuple[list[float], list[float], list[int]]:
-        """The released value of each tick, the level of its run, and how many ticks of the run the level looks at.
+    def advance(self, noisy: list[int], ticks: Ticks) -> Ticks:
+        """Adds the released value of each tick, the level of its run, how many ticks of the run the level looks at,
+        and the mean square that noisy counts missed the value before by, or `UNKNOWN`.
 
         One long loop over local names: calls would take half of the time.
         """
@@ -153,14 +204,9 @@ class Run:
         squares, scatter = self._squares, self._scatter
         ahead, ahead_total, value = self._ahead, self._ahead_total, self._value
         (up, up_ticks), (down, down_ticks) = self._up, self._down
-        median, scale = self._median, self._scale
-        unit = FINE / (2 * scale * scale)
-        tuning = self._tuning
-        clip, drift, alarm, window = tuning.clip, tuning.drift, tuning.alarm, tuning.window
-        explained = self._explained
-        values: list[float] = []
-        levels: list[float] = []
-        lengths: list[int] = []
+        median = self._median
+        scale, unit, clip, drift, alarm, window, explained = self._fixed
+        values, levels, lengths, misses = ticks
         for seen in noisy:
             kept = 0
             if ordered:
@@ -171,7 +217,8 @@ class Run:
                 up, up_ticks = (up, up_ticks + 1) if up > 0 else NO_SUM
                 down, down_ticks = (down, down_ticks + 1) if down > 0 else NO_SUM
                 kept = up_ticks if up > alarm else down_ticks if down > alarm else 0
-                missed = int((seen - value) ** 2 * unit)
+                miss = seen - value
+                missed = int(miss * miss * unit)
                 ahead.append(missed)
                 ahead_total += missed
                 if len(ahead) > GUARDED:
@@ -204,22 +251,15 @@ class Run:
             values.append(value)
             levels.append(level)
             lengths.append(size)
+            misses.append(ahead_total / len(ahead) if ahead else UNKNOWN)
         self._ordered, self._total, self._scatter = ordered, total, scatter
         self._up, self._down = (up, up_ticks), (down, down_ticks)
         self._ahead_total, self._median, self._value = ahead_total, median, value
-        return values, levels, lengths
+        return ticks
 
-    def variance(self) -> float:
-        """How much the last released value scatters around the truth, at most as much as a noisy count.
-
-        A noisy count scatters around the value released one tick before by its own noise and by that value's error, so
-        the excess over the noise estimates the error, whatever it comes from. `UNSEEN` is for what 60 ticks can hide.
-        """
-        noise = 2 * self._scale**2
-        if not self._ahead:
-            return noise
-        excess = noise * max(self._ahead_total / (FINE * len(self._ahead)) - 1, 0.0)
-        return min(noise, excess + UNSEEN * noise + LEVEL_VARIANCE * self._scale**2 / len(self._ordered))
+    def last(self) -> tuple[int, float]:
+        """The length and the miss of the last tick."""
+        return max(len(self._ordered), 1), self._ahead_total / len(self._ahead) if self._ahead else UNKNOWN
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -245,8 +285,20 @@ class Run:
         self._median, self._value = float(plain["median"]), float(plain["value"])
         numbers = [up, down, self._median, self._value]
         sane = all(map(math.isfinite, numbers)) and min(whole_numbers([up_ticks, down_ticks])) >= 0
-        if not sane or len(self._latest) > self._tuning.window or max(len(self._squares), len(self._ahead)) > GUARDED:
+        if not sane or len(self._latest) > self._window or max(len(self._squares), len(self._ahead)) > GUARDED:
             raise ValueError
+
+
+def expected_square(scale: float, lengths: Rows, misses: Floats) -> Floats:
+    """How much released values scatter around the truth, at most as much as a noisy count.
+
+    A noisy count scatters around the value released one tick before by its own noise and by that value's error, so the
+    excess over the noise estimates the error, whatever it comes from. `UNSEEN` is for what 60 ticks can hide.
+    """
+    noise = 2 * scale**2
+    excess = noise * np.maximum(misses / FINE - 1, 0.0)
+    found = np.minimum(noise, excess + UNSEEN * noise + LEVEL_VARIANCE * scale**2 / lengths)
+    return np.where(misses == UNKNOWN, noise, found)
 
 
 @cache

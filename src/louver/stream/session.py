@@ -10,13 +10,14 @@ published. In this order a process may die anywhere:
 
 Why an old state is harmless. Noise that is drawn twice for one tick and published twice would show more than was paid
 for. A state that is older than what was published meets a mark that is closed, and a state of another draw meets one
-with another release; both are refused. The marks are entries of the ledger, which notices by itself when it is put back
-to an older one.
+with another release; both are refused. So is a state whose last tick the ledger does not know, and one whose mechanism
+is after another number of ticks. The marks are entries of the ledger, which notices by itself when it is put back to an
+older one. Payment and marks have keys that nothing else takes, so that no price is released from twice.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -27,41 +28,75 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from louver.errors import LedgerError, ParameterError
+from louver.errors import DataError, LedgerError, ParameterError
 from louver.ledger import Ledger, Reservation
 from louver.privacy import Charge, Outcome, Pure, Scope, Unit, ZeroConcentrated
 from louver.source import Table
-from louver.source.measures import KeyValue
-from louver.steward import Payment, Steward, check_name
+from louver.steward import LIVE, LONGEST_KEY, Payment, Steward, check_name, key_of_parts
 from louver.stream import kernels
 from louver.stream.accuracy import LEVEL
+from louver.stream.places import Region
 from louver.stream.plan import StreamPlan
-from louver.stream.released import Released
+from louver.stream.released import FLAGGED, LAST, Released
 from louver.stream.state_file import State, alone
-
-LONGEST_KEY = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Tick:
-    """One published tick: its number and start, and for each region the value and half the width of its band."""
+    """One published tick: its number and start, and for each region the value and half the width of its band.
+
+    Where it is `missing`, nothing is known of it, and no value is published.
+    """
 
     number: int
     start: datetime
     keys: tuple[str, ...]
-    regions: tuple[tuple[KeyValue, ...], ...]
+    regions: tuple[Region, ...]
     values: tuple[int | float | None, ...]
     bands: tuple[float | None, ...]
+    missing: bool = False
+    recent: tuple[int | float | None, ...] | None = None
+    flags: tuple[bool | None, ...] | None = None
+
+    @property
+    def columns(self) -> dict[str, tuple[Any, ...]]:
+        """What is published beside values and bands, by its name."""
+        asked = {LAST: self.recent, FLAGGED: self.flags}
+        return {name: column for name, column in asked.items() if column is not None}
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> Self:
+        """From what `to_dict` gives, where regions are texts and numbers."""
+        regions = plain["regions"]
+        known = ("value", "band", LAST, FLAGGED)
+        keys = tuple(name for name in regions[0] if name not in known)
+        recent, flags = (
+            tuple(region[name] for region in regions) if name in regions[0] else None for name in (LAST, FLAGGED)
+        )
+        return cls(
+            plain["number"],
+            datetime.fromisoformat(plain["tick"]),
+            keys,
+            tuple(tuple(region[key] for key in keys) for region in regions),
+            tuple(region["value"] for region in regions),
+            tuple(region["band"] for region in regions),
+            plain.get("missing", False),
+            recent,
+            flags,
+        )
 
     def to_dict(self) -> dict[str, Any]:
         return {
             "tick": self.start.isoformat(),
             "number": self.number,
-            "regions": [
-                {**dict(zip(self.keys, map(_plain, region), strict=True)), "value": value, "band": band}
-                for region, value, band in zip(self.regions, self.values, self.bands, strict=True)
-            ],
+            **({"missing": True} if self.missing else {}),
+            "regions": [dict(self._region(at)) for at in range(len(self.regions))],
         }
+
+    def _region(self, at: int) -> Iterator[tuple[str, Any]]:
+        yield from zip(self.keys, map(_plain, self.regions[at]), strict=True)
+        yield from (("value", self.values[at]), ("band", self.bands[at]))
+        yield from ((name, column[at]) for name, column in self.columns.items())
 
 
 class Session:
@@ -92,7 +127,7 @@ class Session:
 
         With a `token` somebody does so in their own name.
         """
-        _check(plan, key)
+        check_live(plan, key)
         place = Path(path)
         with ExitStack() as stack:
             stack.enter_context(alone(place))
@@ -102,11 +137,10 @@ class Session:
             if token is None:
                 check_name(ledger, who)
             asker = who if token is None else ledger.person(token).name
-            reservation = ledger.reserve(plan, who=asker, audience=audience, key=key)
+            _check_payment(ledger, key, state, place)
+            reservation = ledger.reserve(plan, who=asker, audience=audience, key=key_of_parts(key))
             if state is None:
                 state = State(key, reservation.number, 0, None, None)
-            elif state.reservation != reservation.number:
-                raise ParameterError(f"The state {place} was paid for by another reservation of another ledger.")
             made = cls(plan, ledger, reservation, state, place, publish)
             made._check_newest()
             made._held = stack.pop_all()
@@ -130,7 +164,8 @@ class Session:
     def advance(self, table: Table | None) -> Tick:
         """Releases and publishes the next tick from the rows of a table; None, where the feed had nothing to say.
 
-        A tick without a table is released as one without rows, so that the stream goes on.
+        A tick without a table is released as one without rows, so that the stream goes on; what is published of it
+        is that it is missing.
         """
         if self.is_over:
             raise ParameterError("This stream is over: its last tick was released.")
@@ -146,7 +181,7 @@ class Session:
             )
         paid = Payment(self._state.key, self.reservation.who, self.reservation.audience)
         released, private = steward.advance(self.plan, number, self._state.private, paid=paid, missing=table is None)
-        state = State(self._state.key, self.reservation.number, number + 1, released, private)
+        state = State(self._state.key, self.reservation.number, number + 1, released, private, table is None)
         state.save(self._path)
         self._over(mark, released)
         self._state = state
@@ -165,12 +200,14 @@ class Session:
         """The last tick of the state must be the one that the ledger knows; it is then published once more."""
         if not self.ticks:
             return
-        self.plan.restored(self._state.private)
-        mark = self._begun(self.ticks - 1)
-        if mark.fresh:
+        if self.plan.restored(self._state.private).ticks != self.ticks:
+            raise DataError(f"The state {self._path} is not one after {self.ticks:,} ticks; restore the newest one.")
+        if self._ledger.reserved(self._key_of_mark(self.ticks - 1)) is None:  # only looks: `_begun` would write it down
             raise LedgerError(
-                f"The ledger knows nothing of tick {self.ticks - 1}, which the state {self._path} is after."
+                f"The ledger knows nothing of tick {self.ticks - 1}, which the state {self._path} is after; begin "
+                "another stream, which pays anew."
             )
+        mark = self._begun(self.ticks - 1)
         if not mark.settled:
             self._over(mark, self._state.released)
         elif mark.release != _kept(self._state.released):
@@ -180,13 +217,16 @@ class Session:
     def _begun(self, number: int) -> Reservation:
         mark = _Mark(self.plan, self.reservation.number, number)
         who, audience = self.reservation.who, self.reservation.audience
-        return self._ledger.reserve(mark, who=who, audience=audience, key=f"{self._state.key} tick {number}")
+        return self._ledger.reserve(mark, who=who, audience=audience, key=self._key_of_mark(number))
+
+    def _key_of_mark(self, number: int) -> str:
+        return f"{LIVE}tick {number} of {self._state.key}"
 
     def _over(self, mark: Reservation, released: Any) -> None:
         self._ledger.settle(mark, release=_kept(released))
 
     def _published(self) -> Tick:
-        tick = _tick(self.plan, self.ticks - 1, self._state.released)
+        tick = _tick(self.plan, self.ticks - 1, self._state.released, self._state.missing)
         self._publish(tick)
         self._told = self.ticks
         if self.is_over and not self.reservation.settled:
@@ -238,7 +278,24 @@ class _Mark:
         return {"reservation": self.reservation, "tick": self.number}
 
 
-def _check(plan: object, key: object) -> None:
+def payment_of(ledger: Ledger, key: str) -> Reservation | None:
+    """What pays for the live stream of a key; None where nothing does yet."""
+    return ledger.reserved(key_of_parts(key))
+
+
+def _check_payment(ledger: Ledger, key: str, state: State | None, path: Path) -> None:
+    """Before anything is paid: the key is free or that of this stream, and its state is of the stream that was paid."""
+    paid = payment_of(ledger, key)
+    if state is not None and (paid is None or paid.number != state.reservation):
+        raise LedgerError(
+            f"The ledger knows nothing of the stream that {path} is the state of; open the one that paid."
+        )
+    if paid is None and ledger.reserved(key) is not None:
+        raise ParameterError(f"The key {key!r} was used for something else than a live stream; take another one.")
+
+
+def check_live(plan: object, key: object) -> None:
+    """Whether a plan can go tick by tick, under a key."""
     if not isinstance(plan, StreamPlan):
         raise ParameterError(f"A session needs the plan of a stream, not a {type(plan).__name__}.")
     if not isinstance(key, str) or not 1 <= len(key) <= LONGEST_KEY:
@@ -265,13 +322,23 @@ def _empty(ledger: Ledger) -> Table:
     return Table({"nothing": np.empty(0)}, dataset=ledger.dataset, unit=ledger.unit)
 
 
-def _plain(value: KeyValue) -> KeyValue:
+def _plain(value: Any) -> Any:
     return value.isoformat() if isinstance(value, date) else value
 
 
-def _tick(plan: StreamPlan, number: int, plain: Any) -> Tick:
+def _tick(plan: StreamPlan, number: int, plain: Any, missing: bool) -> Tick:
+    if missing:
+        nothing = (None,) * len(plan.regions)
+        recent, flags = (nothing if name in plan.beside else None for name in (LAST, FLAGGED))
+        return Tick(number, plan.ticks.start(number), plan.keys, plan.regions, nothing, nothing, True, recent, flags)
     found = Released.from_dict(plain)
     half = plan.band_at(number, LEVEL, found.deviations)
-    values = tuple(None if value != value else value for value in found.values[0].tolist())
+    values = _known(found.values[0])
     bands = (None,) * len(values) if half is None else tuple(round(float(each), 6) for each in half)
-    return Tick(number, plan.ticks.start(number), plan.keys, plan.regions, values, bands)
+    sums = None if found.recent is None else _known(found.recent[0])
+    flagged = None if found.flags is None else tuple(found.flags[0].tolist())
+    return Tick(number, plan.ticks.start(number), plan.keys, plan.regions, values, bands, recent=sums, flags=flagged)
+
+
+def _known(values: Any) -> tuple[int | float | None, ...]:
+    return tuple(None if value != value else value for value in values.tolist())

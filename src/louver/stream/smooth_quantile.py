@@ -6,7 +6,7 @@ threshold below the quantile, but for a chance of `miss`. Neighbours differ in o
 does not promise that the quantile of the values is that of later ones; `factor` above 1 is for light tails (see
 `tail`).
 
-Why `SmoothQuantile.find` is private. The scale is a rung of a public ladder (see `smooth.rung`), and neighbours are at
+Why `SmoothQuantile.find` is private. The scale is a rung of a public ladder (see `rung`), and neighbours are at
 most one rung apart. Rung i has a span s_i, an offset o_i and discrete Laplace noise of rate (epsilon/2)/s_i, all in
 fine steps of which `fineness` make one. Put the neighbour's noise round the same centre first: where it is wider, no
 outcome grows by more than s_(i+1)/s_i <= `growth` <= exp(epsilon/2); where it is narrower, what grows by more than
@@ -35,7 +35,7 @@ from louver.errors import ParameterError
 from louver.noise import discrete_laplace, enclosure
 from louver.noise.bits import SYSTEM, Bits
 from louver.privacy import Approximate
-from louver.stream.smooth import Spread, rung
+from louver.stream.smooth_sensitivity import Spread, rung
 
 SHARE_ABOVE = Fraction(1, 200)
 MISS = Fraction(3, 500)

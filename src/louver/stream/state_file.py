@@ -11,7 +11,7 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Self
 
@@ -22,13 +22,17 @@ FORMAT = 1
 
 @dataclass(frozen=True, slots=True, repr=False)
 class State:
-    """After so many ticks: the reservation that pays, what the last tick released, and what the mechanism remembers."""
+    """After so many ticks: the reservation that pays, what the last tick released, and what the mechanism remembers.
+
+    `missing` says that nothing was known of the last tick.
+    """
 
     key: str
     reservation: int
     ticks: int
     released: Any
     private: Any
+    missing: bool = False
 
     def __repr__(self) -> str:
         return f"<state of the stream {self.key!r} after {self.ticks:,} ticks, not shown>"
@@ -40,7 +44,7 @@ class State:
             aside.unlink(missing_ok=True)  # of a process that died; one that others could read would stay so
             file = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             with os.fdopen(file, "w", encoding="utf-8") as opened:
-                json.dump({"format": FORMAT, **asdict(self)}, opened, allow_nan=False)
+                opened.write(self._written())
                 opened.flush()
                 os.fsync(file)
             aside.replace(path)
@@ -49,6 +53,10 @@ class State:
                 os.fsync(folder)
             finally:
                 os.close(folder)
+
+    def _written(self) -> str:
+        plain = {each.name: getattr(self, each.name) for each in fields(self)}
+        return json.dumps({"format": FORMAT, **plain}, allow_nan=False)
 
     @classmethod
     def load(cls, path: Path) -> Self | None:
@@ -66,6 +74,10 @@ class State:
                 raise ValueError
             made = cls(**plain)
             if any(type(each) is not int or each < 0 for each in (made.reservation, made.ticks)):
+                raise ValueError
+            if type(made.missing) is not bool:
+                raise ValueError
+            if made.ticks == 0 or made.private is None:  # it is saved after a tick
                 raise ValueError
         except (ValueError, TypeError, KeyError, AttributeError):
             raise DataError(f"{path} is no state of a stream of format {FORMAT}; restore the newest one.") from None

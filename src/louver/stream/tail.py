@@ -14,6 +14,7 @@ counts cost the rate of their noise; a changed value may leave one and enter the
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -48,9 +49,11 @@ class Tail:
     @property
     def verdict(self) -> str:
         """Light or heavy if every pair of true counts within reach agrees, else unclear."""
-        if self._leaves(self.near - self.reach, self.far + self.reach):
+        least, most = max(self.far - self.reach, 0), self.far + self.reach
+        if self._rises(self.near - self.reach, most) and self._leaves(self.near - self.reach, most):
             return LIGHT
-        if not self._leaves(self.near + self.reach, max(self.far - self.reach, 0)):
+        # What is left beyond first rises with the values far out and then falls: it is least at one of the ends.
+        if not any(self._leaves(self.near + self.reach, far) for far in (least, most)):
             return HEAVY
         return UNCLEAR
 
@@ -61,9 +64,14 @@ class Tail:
 
     def _leaves(self, near: int, far: int) -> bool:
         """Whether these counts leave no more beyond r q than an exponential tail would."""
-        share = max(near + far, 0) / self.size
-        # Beyond a share of 1/r the comparison turns round: more values far out would make a tail look lighter.
-        return share * float(self.factor) < 1 and far / self.size <= share ** float(self.factor)
+        return far / self.size <= math.pow(self._share(near, far), self.factor)
+
+    def _rises(self, near: int, far: int) -> bool:
+        """Whether more values far out make the tail heavier; from some share on they make it look lighter."""
+        return self.factor * math.pow(self._share(near, far), self.factor - 1) < 1
+
+    def _share(self, near: int, far: int) -> float:
+        return max(near + far, 0) / self.size
 
 
 def look_at_tail(

@@ -128,12 +128,12 @@ class Ticks:
         return f"{written(self.minutes)} from {self.begin:%Y-%m-%d %H:%M} to {self.end:%Y-%m-%d %H:%M} UTC"
 
 
-def ticks_in(length: object, ticks: Ticks) -> int:
+def ticks_in(length: object, ticks: Ticks, name: str = "window") -> int:
     """How many ticks a window has: a number of them, or a length of time that is rounded up to whole ticks."""
     if isinstance(length, timedelta) or (isinstance(length, str) and not length.strip().isdigit()):
         return -(-minutes_of(length, "A window") // ticks.minutes)
     whole = int(length) if isinstance(length, str) else length
-    return parameters.integer("window", whole, 1, MOST_KEYS)
+    return parameters.integer(name, whole, 1, MOST_KEYS)
 
 
 def written(minutes: int) -> str:

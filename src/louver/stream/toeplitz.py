@@ -11,7 +11,7 @@ Where units are so large that the noise would leave the sampler's range, 2^c ste
 
 Price: rho, zCDP. One unit moves a tick by at most s, so (F x)_t by at most s F_k, k ticks later, and its rounded value
 by at most ceil(s F_k / 2^c). `discrete_gaussian` of variance sum_k ceil(s F_k / 2^c)^2 / (2 rho) on each makes y + z
-rho-zCDP; the sum is one of integers and exact.
+rho-zCDP; the sum is one of integers and exact. Several changes: see `together`.
 
 Why this is private. `_noised` adds that noise to the whole vector, row by row; y_t depends on the ticks up to t
 only, so streams may react to what was released. All floats come after that, from noisy values and from nothing else.
@@ -38,7 +38,8 @@ from louver.privacy import ZeroConcentrated
 from louver.privacy.guarantee import Guarantee
 from louver.stream.continual import ContinualSum, gaussian_variance
 from louver.stream.convolution import Series, inverse
-from louver.stream.mechanism import Rows, packed, unpacked
+from louver.stream.mechanism import GaussianNoise, Rows, packed, unpacked
+from louver.stream.together import squared_length
 
 SCALE_BITS = 14  # enough for a million ticks: the error is within 1e-4 of the unrounded one's
 LARGEST_BOUND = 2**34  # so that sums of 2^23 ticks times coefficients fit 64 bits
@@ -70,6 +71,12 @@ class Toeplitz(ContinualSum):
 
     def _factor(self, length: int) -> Factor:
         return factor(length, self.sensitivity, rho_of(self._price))
+
+    def _share(self, changes: int) -> Fraction:
+        return share(self._asked(None), self.sensitivity, rho_of(self._price), changes)
+
+    def _gaussian_noise(self, changes: int) -> GaussianNoise | None:  # noqa: ARG002 - one change moves all rows after it
+        return None if self.horizon is None else GaussianNoise(self._factor(self.horizon).variance, self.horizon)
 
     def _spread(self, length: int) -> Factor:
         return self._factor(length)
@@ -169,10 +176,28 @@ def factor(length: int, sensitivity: int, rho: Fraction) -> Factor:
     return Factor(Series(whole), Series(undone), shift, variance)
 
 
+@lru_cache(maxsize=64)
+def share(length: int, sensitivity: int, rho: Fraction, changes: int) -> Fraction:
+    """See `ContinualSum._share`. Rounding moves what several changes move by no more than all of theirs alone."""
+    used = factor(length, sensitivity, rho)
+    moved = _moved(used.whole.terms, sensitivity, used.shift)
+    together = squared_length(changes, lambda lag: _product(moved, lag))
+    return Fraction(together, changes * _product(moved, 0))
+
+
 def _squares(whole: NDArray[np.int64], sensitivity: int, shift: int) -> int:
-    """The sum of ceil(s F_k / 2^c)^2, exactly: with F falling like 1 / sqrt(k) it fits 64 bits."""
-    moved = -((-sensitivity * whole) >> shift)
-    return int((moved * moved).sum())
+    """The sum of ceil(s F_k / 2^c)^2."""
+    return _product(_moved(whole, sensitivity, shift), 0)
+
+
+def _moved(whole: NDArray[np.int64], sensitivity: int, shift: int) -> NDArray[np.int64]:
+    """By how much one change moves each row from its own on, at most: ceil(s F_k / 2^c), which never rises."""
+    return np.asarray(-((-sensitivity * whole) >> shift))
+
+
+def _product(moved: NDArray[np.int64], lag: int) -> int:
+    """Of what two changes move, so many ticks apart, exactly: with F falling like 1 / sqrt(k) it fits 64 bits."""
+    return int((moved[: len(moved) - lag] * moved[lag:]).sum())
 
 
 def easy(variance: Fraction) -> Fraction:

@@ -8,8 +8,9 @@ A node's children are noisy versions of the same sum, so the two are averaged wi
 level from below (Honaker 2015). That halves the variance of high nodes. Node variances, in units of the noise: v_0 = 1,
 v_l = 2 v_(l-1) / (1 + 2 v_(l-1)). A prefix is the sum of the nodes of t's binary digits.
 
-Why this is private. `_estimates` adds noise of `NodeNoise` to whole node sums; all floats come after that, from the
-noisy nodes and from nothing else. Noise is drawn when a node is complete, so streams may react to what was released.
+Why this is private. `_estimates`, and `_estimate` for one tick, add noise of `NodeNoise` to whole node sums; all floats
+come after that, from the noisy nodes and from nothing else. Noise is drawn when a node is complete, so streams may
+react to what was released.
 After Dwork, Naor, Pitassi and Rothblum (2010), Chan, Shi and Song (2011).
 """
 
@@ -43,6 +44,9 @@ class Tree(NodeSums):
     def _rounded(self, length: int) -> int:
         """A power of two: its last tick, which is carried over, is one node."""
         return 1 << (length - 1).bit_length()
+
+    def _widths(self, length: int) -> list[int]:
+        return [2**level for level in range(length.bit_length())]
 
     def _spread(self, length: int) -> NodeSpread:
         levels = length.bit_length()
@@ -89,6 +93,22 @@ class Tree(NodeSums):
             if end >> level & 1:
                 self._left[level] = estimates[-1]
         return _prefixes(nodes, before, start, len(rows))
+
+    def _estimate(self, row: Rows) -> NDArray[np.float64]:
+        """The nodes that end at this tick, each from itself, its left child and the one before it here."""
+        tick = self._passed + 1
+        ended = (tick & -tick).bit_length()
+        self._open += row
+        sums = self._open[:ended] + self._noise.draw((ended, self._width), self._bits)
+        self._open[:ended] = 0
+        estimate = sums[0].astype(np.float64)
+        for level in range(1, ended):
+            weight = self._own_weights[level]
+            estimate = weight * sums[level] + (1 - weight) * (self._left[level - 1] + estimate)
+        self._left[ended - 1] = estimate
+        digits = [level for level in range(ended - 1, len(self._left)) if tick >> level & 1]
+        prefix: NDArray[np.float64] = self._left[digits].sum(axis=0)
+        return prefix
 
     def _epoch_state(self) -> dict[str, Any]:
         return {"open": packed(self._open), "left": packed(self._left)}

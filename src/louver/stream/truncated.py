@@ -34,7 +34,7 @@ from louver.stream.continual import ContinualSum
 from louver.stream.kary import KAry
 from louver.stream.laplace import stated
 from louver.stream.mechanism import Mechanism, Rows, packed, unpacked
-from louver.stream.smooth_quantile import SmoothQuantile
+from louver.stream.smooth_quantile import SHARE_ABOVE, SmoothQuantile
 from louver.stream.threshold import LARGEST_VALUE, PenalisedThreshold
 from louver.stream.tree import Tree
 
@@ -65,7 +65,7 @@ class Threshold(Protocol):
 class TruncatedSum(Mechanism):
     """Private sums of values cut off at a private threshold.
 
-    >>> stream = TruncatedSum(epsilon=50, high=10**6, horizon=1000)
+    >>> stream = TruncatedSum(epsilon=1000, high=10**6, horizon=1000)
     >>> released = stream.run(np.full(1000, 7))
     >>> stream.lag, int(np.isnan(released).sum())
     (200, 199)
@@ -86,6 +86,7 @@ class TruncatedSum(Mechanism):
         threshold: str = PENALISED,
         delta: parameters.Number | str | None = None,
         factor: parameters.Number | str = 1,
+        share: parameters.Number | str = SHARE_ABOVE,
         regions: int | None = None,
         bits: Bits = SYSTEM,
     ) -> None:
@@ -96,7 +97,9 @@ class TruncatedSum(Mechanism):
         self.counting = known("counting", counting, COUNTINGS)
         self.method = known("threshold", threshold, THRESHOLD_SHARES)
         self.delta = Fraction(1, self.horizon**2) if delta is None else stated("delta", delta)
-        self.factor = stated("factor", factor)
+        self.factor, self.share = stated("factor", factor), stated("share", share)
+        if self.method == PENALISED and (self.factor != 1 or self.share != SHARE_ABOVE):
+            raise ParameterError(f"factor and share are for the threshold {SMOOTH!r}.")
         self._finder = self._make_finder()
         self._refuse_what_a_threshold_could_not_have()
         self._first: list[Rows] = []
@@ -116,7 +119,7 @@ class TruncatedSum(Mechanism):
     def _make_finder(self) -> Threshold:
         share = self.epsilon * THRESHOLD_SHARES[self.method]
         if self.method == SMOOTH:
-            return SmoothQuantile(share, self.delta, self.high, factor=self.factor)
+            return SmoothQuantile(share, self.delta, self.high, share=self.share, factor=self.factor)
         error = self._sums_of(_UNIT, SYSTEM).rms_error() / _UNIT
         return PenalisedThreshold(share, self.high, self.horizon, error)
 
@@ -173,6 +176,7 @@ class TruncatedSum(Mechanism):
             "threshold": self.method,
             "delta": str(self.delta),
             "factor": str(self.factor),
+            "share": str(self.share),
             "regions": self.regions,
         }
 

@@ -2,38 +2,49 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from louver.errors import LouverError
+from louver.noise.bits import SYSTEM
 from louver.privacy import Unit
+from louver.privacy.rates import cases
 from louver.source.measures import Bound
+from louver.stream import kernels
 from louver.stream.accuracy import LEVEL
+from louver.stream.places import BIN
 from louver.stream.ticks import written
 
 if TYPE_CHECKING:
     from louver.stream.plan import StreamPlan
 
-SMALL = 20
+DELTA = Fraction(1, 10**6)
 
 
 def promise(plan: StreamPlan) -> str:
     """What error is promised, where one is; what is counted, and whose ticks the price is for."""
-    return " ".join([*_error(plan), *_counted(plan.unit, plan.kept), *_covered(plan)])
+    whose = (*_counted(plan.unit, plan.kept), *_covered(plan), *_means(plan))
+    parts = (_error(plan), _totals(plan), _flagged(plan), _recent(plan), whose)
+    return " ".join(sentence for part in parts for sentence in part)
 
 
 def _error(plan: StreamPlan) -> list[str]:
     measured, name = plan.measured, plan.kernel
     cell = f"{measured.noun} of a tick" + (f" and {plan.keys[0]}" if len(plan.keys) == 1 else "")
-    if name == "laplace" and plan.within is not None and plan.miss_rate is not None:
+    if name == "laplace" and plan.within is not None and plan.miss_rate is not None and not plan.totals:
         return [f"Each {cell} is within {number(plan.within)} of the truth, except in at most {cases(plan.miss_rate)}."]
-    if name in ("laplace", "segment", "pegasus"):
+    used = kernels.kernel(name)
+    if used.is_fresh:
         off = f"is within {number(plan.noise_reach(LEVEL))} of the truth, except in at most {cases(1 - LEVEL)}."
-        if name == "laplace":
+        if name in kernels.UNSMOOTHED and not plan.totals:
             return [f"Each {cell} {off}"]
+        if name == "laplace":
+            return [f"Each {cell} and each total has noise of its own, and before they are joined {off}"]
         late = "What is released is smoothed, and a change is seen some ticks late"
         return [f"{late}, so that no error of it is promised beyond the noise's law: each noisy {cell} behind it {off}"]
-    said = f"Released is the {measured.noun} of all ticks so far{_by(plan)}"
-    if name == "truncated":
+    said = f"Released is {_released(plan)}{_by(plan)}"
+    if used.is_cut:
         cut = "with each tick cut off at a private threshold; what is cut off is missing, and no error is promised"
         return [f"{said}, {cut}.", "Nothing is released until the threshold is found."]
     spread = plan.spread
@@ -41,11 +52,57 @@ def _error(plan: StreamPlan) -> list[str]:
     noise = (
         f"its noise has mean 0 and a standard deviation of at most {most} at every tick, {mean} in the root mean square"
     )
-    return [f"{said}; {noise}.", f"Of one tick at most {number(plan.largest)} counts."]
+    most_counted = [f"Of one tick at most {number(plan.largest)} counts."] if used.is_sum else []
+    return [f"{said}; {noise}.", *most_counted]
+
+
+def _released(plan: StreamPlan) -> str:
+    """What a number stands for, where it is not that of its tick."""
+    noun = plan.measured.noun
+    if plan.kernel == kernels.HISTOGRAM:
+        return f"how many ticks so far had a {noun} in each bin"
+    if plan.kernel == "running-mean":
+        return f"the mean {noun} of all ticks so far"
+    if plan.kernel == "window-mean":
+        return f"the mean {noun} of the last {dict(plan.options)['over']:,} ticks"
+    return f"the {noun} of all ticks so far"
+
+
+def _totals(plan: StreamPlan) -> list[str]:
+    if not plan.totals:
+        return []
+    upper = " and ".join((*(f"of each {name}" for name in plan.keys[:-1]), "of all"))
+    return [
+        f"Totals are released too, {upper}, and at each tick the parts of a total sum to it.",
+        f"One unit is counted at {len(plan.keys) + 1} levels, and the price is for all of them.",
+    ]
+
+
+def _flagged(plan: StreamPlan) -> list[str]:
+    if plan.test is None or plan.miss_rate is None:
+        return []
+    noun, rare = plan.measured.noun, cases(plan.miss_rate)
+    slack = number(plan.test.slack * plan.measured.step)
+    where = f"A {' and '.join(plan.keys)}" if plan.keys else "A stream"
+    return [
+        f"{where} whose {noun} of a tick is above its limit is missed in at most {rare}.",
+        f"One whose {noun} is {slack} or more below that is flagged in at most {rare}; in between, either may happen.",
+        "This holds for each tick by itself.",
+    ]
+
+
+def _recent(plan: StreamPlan) -> list[str]:
+    if plan.last is None:
+        return []
+    length = written(plan.last * plan.ticks.minutes)
+    return [
+        f"The sum over {length} up to each tick follows from what is released: it costs nothing and promises nothing."
+    ]
 
 
 def _by(plan: StreamPlan) -> str:
-    return f" by {' and '.join(plan.keys)}" if plan.keys else ""
+    keys = [key for key in plan.keys if plan.places.edges is None or key != BIN]
+    return f" by {' and '.join(keys)}" if keys else ""
 
 
 def _counted(unit: Unit, bound: Bound | None) -> list[str]:
@@ -65,24 +122,32 @@ def _covered(plan: StreamPlan) -> list[str]:
         return []
     length = written(plan.window * plan.ticks.minutes)
     what = "rows" if plan.unit.is_row else "of these units"
-    return [f"The price covers any {plan.window:,} {what} together, which is {length} of whoever has one in each tick."]
+    where = " that are in different ticks" if plan.ticks_apart else " together"
+    return [f"The price covers any {plan.window:,} {what}{where}, which is {length} of whoever has one in each tick."]
+
+
+def _means(plan: StreamPlan) -> list[str]:
+    """A price in rho as epsilon and delta, which more people know; the ledger adds up rho."""
+    if plan.rho is None:
+        return []
+    try:
+        found = plan.made(SYSTEM).approximately_at(plan.rho, DELTA, plan.units_together)
+    except LouverError:  # noise so small that another package would have to convert it
+        return []
+    epsilon = math.ceil(found.epsilon * 1000) / 1000
+    rare = f"1 in {DELTA.denominator:,}"
+    return [f"By itself this stream has a price of epsilon {epsilon:,.3f} with a delta of {rare}."]
 
 
 def protected(plan: StreamPlan) -> str:
     """What is protected, as a sentence; with a window, several units together."""
     if plan.window == 1:
         return plan.unit.sentence()
-    return f"Protected: {plan.unit.protected()}, and any {plan.window:,} of these together."
+    where = "in different ticks" if plan.ticks_apart else "together"
+    return f"Protected: {plan.unit.protected()}, and any {plan.window:,} of these {where}."
 
 
 def number(value: Fraction | float) -> str:
     """A number as a reader writes it, to four digits where it has more."""
     near = float(value)
     return f"{near:,.0f}" if near == int(near) and abs(near) < 10**15 else f"{near:,.4g}"
-
-
-def cases(rate: Fraction) -> str:
-    """A rate in words, rounded up where it is not one of so many."""
-    if rate.numerator != 1 and rate.denominator > SMALL:
-        rate = Fraction(1, (1 / rate).__floor__())
-    return f"{rate.numerator:,} of {rate.denominator:,} cases"

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from louver.watch.replay import Fire, Tried, tried
     from louver.watch.rules import Closer, Rule, Rules
     from louver.watch.states import Standing, advanced
+    from louver.watch.stream_rules import StreamRule
     from louver.watch.watcher import Watched, Watcher
     from louver.watch.watching import watch
 
@@ -34,6 +35,7 @@ _HOMES = {
     "Rule": "rules",
     "Rules": "rules",
     "Standing": "states",
+    "StreamRule": "stream_rules",
     "Tried": "replay",
     "Watched": "watcher",
     "Watcher": "watcher",
@@ -54,6 +56,7 @@ __all__ = [
     "Rule",
     "Rules",
     "Standing",
+    "StreamRule",
     "Tried",
     "Watched",
     "Watcher",

@@ -14,15 +14,16 @@ from datetime import datetime, timedelta
 from fractions import Fraction
 
 from louver.decide.shown import down, meaning, up
-from louver.decide.words import cases
 from louver.errors import BudgetError
 from louver.ledger import Ledger
-from louver.privacy import Scope
+from louver.privacy import Pure, Scope, ZeroConcentrated
 from louver.privacy.ranges import Between
+from louver.privacy.rates import cases
 from louver.sense.events import instant
 from louver.watch.hours import local_day, midnight_after
 from louver.watch.questions import Asked
 from louver.watch.rules import DAY, SLOT, SPARSE, Rules
+from louver.watch.stream_prices import Priced, all_of
 from louver.watch.telling import each
 
 WHOLE_DAYS = 7
@@ -34,7 +35,7 @@ Lasting = tuple[str, datetime | None, Fraction]  # how long the budget lasts, wh
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """What is protected, one sentence for each rule, one about the budget, and what that price means.
+    """What is protected, one sentence for each rule and stream, one about the budget, and what that price means.
 
     `ends` is when the budget does, None where it does not. `first` is the first slot that a watch asks about, None
     before it is started.
@@ -51,15 +52,22 @@ class Forecast:
         return "\n".join([self.protected, *self.rules, self.budget, self.meaning])
 
 
-def forecast(rules: Rules, asked: Sequence[Asked], ledger: Ledger, start: int) -> Forecast:
-    """What the rules cost from a slot on; refused where they never fit."""
+def forecast(
+    rules: Rules, asked: Sequence[Asked], ledger: Ledger, start: int, streams: Sequence[Priced] = ()
+) -> Forecast:
+    """What the rules and streams cost from a slot on; refused where they never fit."""
     step = rules.timing.slot
     begin = -(-start // step) * step
-    said = tuple(_rule(one, rules) for one in asked)
+    said = (*(_rule(one, rules) for one in asked), *map(str, streams))
     costs = {one.rule.name: one.price + one.closer_price for one in asked}
-    lasting = _by_slot if rules.unit.fixes(SLOT) else _by_day if rules.unit.fixes(DAY) else _for_ever
-    budget, ends, most = lasting(rules, costs, ledger, begin)
-    return Forecast(rules.unit.sentence(), said, budget, ends, f"Meaning: {meaning(rules.unit, most)}.")
+    if rules.unit.fixes(SLOT):
+        budget, ends, most = _by_slot(rules, costs, ledger, begin, streams)
+    else:
+        budget, ends, most = (_by_day if rules.unit.fixes(DAY) else _for_ever)(rules, costs, ledger, begin)
+    is_rho = bool(streams) and streams[0].kind == ZeroConcentrated.kind
+    means = ZeroConcentrated(most).sentence() if is_rho else f"{meaning(rules.unit, most)}."
+    protected = next((one.plan.protected for one in streams if len(said) == 1), rules.unit.sentence())
+    return Forecast(protected, said, budget, ends, f"Meaning: {means}")
 
 
 def cost(rules: Rules, costs: dict[str, Fraction], slot: int) -> Fraction:
@@ -92,23 +100,56 @@ def _sparse(asked: Asked) -> str:
     return f'{said}. Without strategy = "sparse" a slot costs at most {up(asked.not_sparse)}, and every key is decided'
 
 
-def _by_slot(rules: Rules, costs: dict[str, Fraction], ledger: Ledger, begin: int) -> Lasting:
-    # Slots of a week see every combination of hours, also where clocks change: they change whole hours.
-    worst = max(range(begin, begin + WEEK, rules.timing.slot), key=lambda slot: cost(rules, costs, slot))
-    needed = cost(rules, costs, worst)
-    left = ledger.remaining(Scope({SLOT: Between(instant(worst), instant(worst + 1))}))
-    if needed > left:
-        names = [rule.name for rule in rules.due(worst)]
-        price = f"cost {up(needed)} together" if len(names) > 1 else f"costs {up(needed)}"
-        paid = (
-            "" if rules.begin is None else " Where another watch has paid for this range, its journal has the answers."
-        )
-        raise BudgetError(
-            f"The rules do not fit into a slot's budget: {' and '.join(names)} {price} and {down(left)} is left, "
-            f"which is {up(needed - left)} too little. Give them a larger slack or miss rate, or other hours.{paid}"
-        )
-    said = f"Every slot has a budget of its own: {up(needed)} of {down(left)} is used at most, for as long as you like."
-    return said, None, needed
+def _by_slot(
+    rules: Rules, costs: dict[str, Fraction], ledger: Ledger, begin: int, streams: Sequence[Priced]
+) -> Lasting:
+    kind = streams[0].kind if streams else Pure.kind
+    most = used = Fraction(0)
+    left = None
+    for slot, (needed, paid) in _worst(rules, costs, begin, streams).items():
+        there = ledger.remaining(Scope({SLOT: Between(instant(slot), instant(slot + 1))}), kind=kind)
+        if needed > there:
+            raise BudgetError(_too_much(rules, slot, needed, there, streams))
+        if left is None or needed > used:
+            used, left = needed, there
+        most = max(most, needed + paid)
+    said = f"{up(used)} of {down(left or Fraction(0))} is used at most, for as long as you like."
+    return f"Every slot has a budget of its own: {said}", None, most
+
+
+def _worst(
+    rules: Rules, costs: dict[str, Fraction], begin: int, streams: Sequence[Priced]
+) -> dict[int, tuple[Fraction, Fraction]]:
+    """The slots that cost most, with what they need and what streams paid there: one for each sum that is paid.
+
+    Slots of a week see every combination of hours, also where clocks change: they change whole hours.
+    """
+    step = rules.timing.slot
+    begins = {begin, *(one.first for one in streams)}
+    found: dict[Fraction, tuple[int, Fraction]] = {}
+    for first in sorted(begins):
+        for slot in range(first, first + WEEK, step):
+            due, paid = all_of(streams, slot)
+            needed = cost(rules, costs, slot) + due
+            if paid not in found or needed > found[paid][1]:
+                found[paid] = slot, needed
+    return {slot: (needed, paid) for paid, (slot, needed) in found.items()}
+
+
+def _too_much(rules: Rules, slot: int, needed: Fraction, left: Fraction, streams: Sequence[Priced]) -> str:
+    published = [one.rule.name for one in streams if one.due(slot)]
+    names = [*(rule.name for rule in rules.due(slot)), *published]
+    price = f"cost {up(needed)} together" if len(names) > 1 else f"costs {up(needed)}"
+    who = "The rules and streams" if published and rules.rules else "The streams" if published else "The rules"
+    ways = "a larger slack or miss rate, or other hours"
+    mend = (
+        f"streams less, or rules {ways}" if published and rules.rules else "them less" if published else f"them {ways}"
+    )
+    paid = "" if rules.begin is None else " Where another watch has paid for this range, its journal has the answers."
+    return (
+        f"{who} do not fit into a slot's budget: {' and '.join(names)} {price} and {down(left)} is left, "
+        f"which is {up(needed - left)} too little. Give {mend}.{paid}"
+    )
 
 
 def _by_day(rules: Rules, costs: dict[str, Fraction], ledger: Ledger, begin: int) -> Lasting:

@@ -3,8 +3,9 @@
 What makes it safe to die at any time:
 
 - `take` returns when accepted events are on disk; only then may the feed forget them.
-- A slot's rows go to the store after all its rules are decided, and mark it as done. Where that is missing, the slot is
-  made again from the stored events, and the journal and the ledger know which rules decided it or paid for it.
+- A slot's rows go to the store after all its rules are decided and its streams have their tick, and mark it as done.
+  Where that is missing, the slot is made again from the stored events, and the journal and the ledger know which rules
+  decided it or paid for it, and which ticks are released.
 """
 
 from __future__ import annotations
@@ -44,6 +45,8 @@ from louver.watch.jumps import Jumps
 from louver.watch.questions import Asked, missing
 from louver.watch.rules import WALL, Rule, Rules, unit_shown
 from louver.watch.starting import resume
+from louver.watch.stream_prices import priced
+from louver.watch.streams import Streams, Ticked
 from louver.watch.tables import Tables
 
 
@@ -72,7 +75,9 @@ def prepared(rules: Rules, ledger: Ledger, now: int | None = None) -> Prepared:
             f"Somebody called {WHO!r} has a token of the ledger, and a watch asks in this name; rename them."
         )
     asked = tuple(_asked(rules, rule, table) for rule in rules.rules)
-    return Prepared(rules, tables, asked, forecast(rules, asked, ledger, wall_clock() if now is None else now))
+    start = wall_clock() if now is None else now
+    streams = priced(rules, table, ledger, start)
+    return Prepared(rules, tables, asked, forecast(rules, asked, ledger, start, streams))
 
 
 def _asked(rules: Rules, rule: Rule, table: Table) -> Asked:
@@ -94,6 +99,7 @@ class Pipeline:
         door: Door | Rotating,
         store: Store,
         decider: Decider,
+        streams: Streams,
         erasing: Erasing,
         clock: str,
         now: Callable[[], int],
@@ -102,6 +108,7 @@ class Pipeline:
         self.left: list[Alarm] = []  # alarms of what is no longer watched, told at the start
         self._rules, self._timing = ready.rules, ready.rules.timing
         self._door, self._store, self._decider, self._held = door, store, decider, ExitStack()
+        self._streams = streams
         self._clock, self._now = clock, now
         self._places = Places(ready.rules.places)
         self._occupancy = self._stream()
@@ -117,10 +124,20 @@ class Pipeline:
         self._jumps = Jumps(ready.rules.jump, self._newest)
 
     @classmethod
-    def open(cls, rules: Rules, journal: Journal, *, clock: str = WALL, now: Callable[[], int] = wall_clock) -> Self:
+    def open(
+        cls,
+        rules: Rules,
+        journal: Journal,
+        *,
+        clock: str = WALL,
+        now: Callable[[], int] = wall_clock,
+        ticked: Ticked = lambda *_: None,
+        token: str | None = None,
+    ) -> Self:
         """Prepares the rules, and goes on where the store and the journal end.
 
-        The store and the journal come first: where another watcher has them, nothing is touched.
+        The store and the journal come first: where another watcher has them, nothing is touched. `ticked` hears of
+        every tick that streams publish; with a `token` they are paid for in somebody's own name.
         """
         with ExitStack() as stack:
             store = stack.enter_context(Store.open(rules.store))
@@ -131,7 +148,9 @@ class Pipeline:
             store.bind(door)
             left = resume(rules, journal)
             decider = Decider(rules, ready.asked, ready.tables, ledger, journal)
-            made = cls(ready, door, store, decider, Erasing(journal.erasures, store), clock, now)
+            streams = Streams(rules, ready.tables, ledger, ticked=ticked, token=token)
+            stack.callback(streams.close)
+            made = cls(ready, door, store, decider, streams, Erasing(journal.erasures, store), clock, now)
             made.left = left
             made._held = stack.pop_all()
             return made
@@ -212,12 +231,12 @@ class Pipeline:
         self.close()
 
     def _decided(self, slots: Slots) -> list[Decided]:
-        decided = [
-            each
-            for slot, rows in slots
-            if slot >= self._complete_from
-            for each in self._decider.decide(slot, rows, self._too_late(slot))
-        ]
+        decided = []
+        for slot, rows in slots:
+            if slot >= self._complete_from:
+                why_not = self._too_late(slot)
+                decided += self._decider.decide(slot, rows, why_not)
+                self._streams.advance(slot, rows, why_not)
         self._store.put(slots)
         if isinstance(self._door, Rotating):
             self._door.discard(self._occupancy.watermark)

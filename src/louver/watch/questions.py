@@ -12,9 +12,10 @@ import numpy as np
 
 from louver import steward
 from louver.decide.planning import node, plan
-from louver.decide.words import cases, counted
+from louver.decide.words import counted
 from louver.errors import LouverError, ParameterError
 from louver.privacy import largest_total
+from louver.privacy.rates import cases
 from louver.question.nodes import Classes, Comparison, Flag, Question, Threshold, Values
 from louver.question.normal import rebuilt
 from louver.sense.events import instant

@@ -22,6 +22,7 @@ from louver.watch.hours import Hours
 
 if TYPE_CHECKING:
     from louver.source.toml import Section
+    from louver.watch.stream_rules import StreamRule
 
 # What an access point can tell apart, and what these add up to. Rooms of a region it cannot.
 LEVELS = ("region", "floor", "building")
@@ -130,7 +131,7 @@ class Rules:
 
     A recording is watched from `begin` up to `end` where they are given. Without them, `jump` is how far ahead of all
     others one event may be. `heartbeat` is a topic on which the sensors say that they are alive: where nothing comes
-    for `no_data_after`, there is no data.
+    for `no_data_after`, there is no data. `streams` are published from the same slots.
     """
 
     path: Path
@@ -156,11 +157,13 @@ class Rules:
     heartbeat: str | None = None
     combining: Combining | None = None
     channels: Section | None = None
+    streams: tuple[StreamRule, ...] = ()
 
     def __post_init__(self) -> None:
         self._check_unit()
-        if not self.rules:
-            raise ParameterError("There is no rule; it needs a table [rule.NAME].")
+        if not self.rules and not self.streams:
+            raise ParameterError("There is no rule; it needs a table [rule.NAME], or [stream.NAME].")
+        self._check_streams()
         if self.clock is not None and self.clock not in CLOCKS:
             raise ParameterError(f"There is no clock {self.clock!r}{instead_of(self.clock, CLOCKS)}.")
         if self.keep is not None:
@@ -194,6 +197,15 @@ class Rules:
             'write unit = "(region, slot)".'
         )
 
+    def _check_streams(self) -> None:
+        for each in self.streams:
+            each.check_slots(self.timing.slot)
+        if self.streams and not self.unit.fixes(SLOT):
+            raise ParameterError(
+                f"A stream that comes slot by slot needs units that are in one slot each, so that what one adds is "
+                f"bounded slot by slot; write {unit_shown(UNITS[0])} and not {unit_shown(self.unit)}, or leave it out."
+            )
+
     def _check_keep(self, keep: int) -> None:
         from louver.sense.retention import SHORTEST
 
@@ -210,11 +222,14 @@ class Rules:
             raise ParameterError("rotate must be a whole number of slots, and longer than the validity of an event.")
 
     @classmethod
-    def read(cls, path: str | Path = "rules.toml") -> Rules:
-        """From a file; what is wrong in it is said in one sentence with its place. Paths in it are relative to it."""
+    def read(cls, path: str | Path = "rules.toml", streams: tuple[StreamRule, ...] = ()) -> Rules:
+        """From a file; what is wrong in it is said in one sentence with its place. Paths in it are relative to it.
+
+        `streams` are published beside its own.
+        """
         from louver.watch.rules_toml import read
 
-        return read(Path(path))
+        return read(Path(path), streams)
 
     @property
     def places(self) -> Mapping[str, str]:

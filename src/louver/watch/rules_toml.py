@@ -24,6 +24,8 @@ from louver.watch.durations import duration
 from louver.watch.hours import Hours
 from louver.watch.moments import moment
 from louver.watch.rules import LEVELS, REGION, TERMINAL, Closer, Rule, Rules
+from louver.watch.stream_rules import StreamRule
+from louver.watch.stream_toml import read_streams
 
 _OF_A_WATCH = (
     *("building", "store", "ledger", "salt", "journal", "dataset", "unit", "feed", "format", "fields", "client"),
@@ -53,10 +55,10 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9 _.-]{0,63}")
 _SERVER = re.compile(r"[a-z]+://")
 
 
-def read(path: Path) -> Rules:
-    """The rules that a file describes."""
+def read(path: Path, streams: tuple[StreamRule, ...] = ()) -> Rules:
+    """The rules that a file describes, and its streams with some more."""
     file = Section(path, "", parsed(path))
-    file.allow("watch", "rule", "alarm")
+    file.allow("watch", "rule", "alarm", "stream")
     given = file.section("watch")
     given.allow(*_OF_A_WATCH)
     channels = file.section("alarm")
@@ -70,6 +72,11 @@ def read(path: Path) -> Rules:
         raise given.wrong("building", 'has no access_points; write those of each region: access_points = ["ap-1"]')
     store = _place(path, given.needed("store", '"store"'))
     with given.said():
+        timing = Timing(
+            **{name: _length(given, name) for name in ("validity", "slot", "lateness", "skew") if name in given}
+        )
+    written = read_streams(file, ZoneInfo(building.timezone), timing.slot)
+    with given.said():
         return Rules(
             path=path,
             building=building,
@@ -80,9 +87,7 @@ def read(path: Path) -> Rules:
             ledger=_place(path, given.needed("ledger", '"watch.ledger"')),
             salt=path.parent / given.needed("salt", '"salt"'),
             journal=_journal(path, given, store),
-            timing=Timing(
-                **{name: _length(given, name) for name in ("validity", "slot", "lateness", "skew") if name in given}
-            ),
+            timing=timing,
             feed=given.text("feed"),
             options=_options(given),
             clock=given.text("clock"),
@@ -91,6 +96,7 @@ def read(path: Path) -> Rules:
             heartbeat=given.text("heartbeat"),
             combining=_combining(given, by_region=unit.fixes(REGION)),
             channels=channels,
+            streams=(*written, *streams),
             **{
                 name: _length(given, name)
                 for name in ("no_data_after", "late_after", "keep", "jump", "rotate")

@@ -21,6 +21,7 @@ from typing import Any, TypeVar
 from louver.errors import AccessError, DataError, LouverError, ParameterError
 from louver.sense.events import Tally
 from louver.sense.feeds.batch import Batch, Feed
+from louver.stream.session import Tick
 from louver.watch.alarms.alarm import Alarm
 from louver.watch.attendance import Attendance, session
 from louver.watch.clock import LONGEST_BACK, Clock
@@ -31,6 +32,7 @@ from louver.watch.moments import shown
 from louver.watch.pipeline import Pipeline
 from louver.watch.ranged import RangedPipeline
 from louver.watch.rules import WALL, Rules
+from louver.watch.streams import Ticked
 
 TICK = 1.0  # seconds without a batch after which a feed that proves nothing has nothing more from before
 CATCHING_UP = 60.0  # seconds after which such a feed that never rests is believed to have caught up
@@ -43,7 +45,7 @@ Made = TypeVar("Made")
 class Watched:
     """What a watch came to: slots decided (one for each rule), undecided among them, alarms, the largest price paid.
 
-    `told` counts the alarms by state.
+    `told` counts the alarms by state. `ticks` were published by streams, `missing` among them.
     """
 
     slots: int = 0
@@ -52,6 +54,8 @@ class Watched:
     paid: Fraction = Fraction(0)
     tally: Tally = field(default_factory=Tally)
     told: Counter[str] = field(default_factory=Counter)
+    ticks: int = 0
+    missing: int = 0
 
     def add(self, decided: list[Decided]) -> None:
         for each in decided:
@@ -68,8 +72,8 @@ class Watched:
 class Watcher:
     """Watches a feed by rules, until it ends or is stopped.
 
-    `told` hears what was decided. `clock` is "wall" or "events"; `now` is the wall's time, for tests: a `Clock`, or a
-    function that is believed whatever it says.
+    `told` hears what was decided, and `ticked` what streams published. `clock` is "wall" or "events"; `now` is the
+    wall's time, for tests: a `Clock`, or a function that is believed whatever it says.
     """
 
     def __init__(
@@ -81,6 +85,8 @@ class Watcher:
         clock: str | None = None,
         told: Callable[[list[Decided]], None] = lambda _: None,
         started: Callable[[Forecast], None] = lambda _: None,
+        ticked: Ticked = lambda *_: None,
+        token: str | None = None,
         now: Clock | Callable[[], int] | None = None,
         tick: float = TICK,
     ) -> None:
@@ -88,6 +94,7 @@ class Watcher:
         self._clock = clock or rules.clock or WALL
         self._check()
         self._told, self._started, self._tick = told, started, tick
+        self._ticked, self._token = ticked, token
         self._time = now if isinstance(now, Clock) else Clock() if now is None else Clock(now, steady=None)
         self._stopped = asyncio.Event()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="louver watch")
@@ -105,8 +112,20 @@ class Watcher:
         """Until the feed ends; what was stored and not decided before is decided first."""
         try:
             kind = Pipeline if self._rules.begin is None else RangedPipeline
+            loop = asyncio.get_running_loop()
+
+            def ticked(name: str, tick: Tick, is_last: bool) -> None:
+                loop.call_soon_threadsafe(self._hear, name, tick, is_last)
+
             self._pipeline = await self._apart(
-                lambda: kind.open(self._rules, self._journal, clock=self._clock, now=self._time.now)
+                lambda: kind.open(
+                    self._rules,
+                    self._journal,
+                    clock=self._clock,
+                    now=self._time.now,
+                    ticked=ticked,
+                    token=self._token,
+                )
             )
             self._attendance = self._attending(self._pipeline)
             await self._doubt()
@@ -256,6 +275,11 @@ class Watcher:
         self.watched.add(decided)
         if decided:
             self._told(decided)
+
+    def _hear(self, name: str, tick: Tick, is_last: bool) -> None:
+        self.watched.ticks += 1
+        self.watched.missing += tick.missing
+        self._ticked(name, tick, is_last)
 
     async def _apart(self, work: Callable[[], Made]) -> Made:
         """Blocking work, in the pipeline's thread."""

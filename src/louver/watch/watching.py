@@ -16,6 +16,7 @@ from louver.watch.forecast import Forecast
 from louver.watch.journal import Journal
 from louver.watch.outbox import Outbox
 from louver.watch.rules import Rules
+from louver.watch.streams import Ticked
 from louver.watch.watcher import Watched, Watcher
 
 
@@ -28,12 +29,15 @@ async def watch(
     once: bool = False,
     told: Callable[[list[Decided]], None] = lambda _: None,
     started: Callable[[Forecast], None] = lambda _: None,
+    ticked: Ticked = lambda *_: None,
+    token: str | None = None,
     stopping: Callable[[Callable[[], None]], None] = lambda _: None,
     stream: TextIO | None = None,
 ) -> Watched:
     """Watch a feed until it ends, for so many seconds, or until the first slot is decided.
 
-    `stopping` is given the function that stops the watch, for signals. Alarms for the terminal go to `stream`.
+    `ticked` hears what streams publish. `stopping` is given the function that stops the watch, for signals. Alarms for
+    the terminal go to `stream`.
     """
     check_gives(feed, PRESENCE if rules.combining is None else READING)
     places = channels(rules.channels, stream=stream)
@@ -53,7 +57,7 @@ async def watch(
             sending = asyncio.create_task(outbox.run())
             started(forecast)
 
-        watcher = Watcher(rules, feed, journal, clock=clock, told=hear, started=begin)
+        watcher = Watcher(rules, feed, journal, clock=clock, told=hear, started=begin, ticked=ticked, token=token)
         stopping(watcher.stop)
         if seconds is not None:
             asyncio.get_running_loop().call_later(seconds, watcher.stop)

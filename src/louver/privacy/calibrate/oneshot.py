@@ -120,6 +120,15 @@ def least_epsilon(miss: Fraction, alarm: Fraction, steps: int) -> Fraction:
     return found
 
 
+def least_steps(miss: Fraction, alarm: Fraction, epsilon: Fraction) -> int:
+    """The other way round: the fewest steps, 1 or more, that suffice at this ε."""
+    bits = working_bits(epsilon)
+    fewest = max(math.ceil((reach(epsilon, miss, bits) + reach(epsilon, alarm, bits)).lower), 1)
+    while not _suffices(epsilon, miss, alarm, fewest):
+        fewest += 1
+    return fewest
+
+
 def _check_drawable(epsilon: Fraction) -> None:
     if epsilon < SMALLEST_RATE:
         raise ParameterError(

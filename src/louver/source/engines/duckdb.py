@@ -188,7 +188,7 @@ def _typed(raw: exp.Expr, kind: str) -> tuple[str, exp.Expr]:
 
 
 def _arrays(keys: KeyList) -> dict[str, NDArray[Any]]:
-    return {each.name: np.array(each.values, dtype=_ARRAYS[each.kind]) for each in keys.columns}
+    return {each.name: np.array(each.different, dtype=_ARRAYS[each.kind])[each.which] for each in keys.columns}
 
 
 def _quoted(text: str) -> str:

@@ -1,7 +1,7 @@
 """Where a stream is published: a file, the output, a broker or a table of PostgreSQL.
 
 Each is checked before anything is paid, and written once all is known: a file whole or not at all, a table in one
-transaction.
+transaction. What is live takes ticks as they come; `targets_growing` is a file that does.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import re
 import sys
 import tempfile
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 FILES = (".csv", ".json", ".parquet")
 BROKERS, SERVERS = ("mqtt://", "mqtts://"), ("postgresql://", "postgres://")
 _NAME = re.compile(r"[^\W\d]\w{0,62}(\.[^\W\d]\w{0,62})?")
+_BESIDE = {"last": "double precision", "above": "boolean"}
 _TYPES = {bool: "boolean", int: "bigint", str: "text", date: "date", datetime: "timestamptz"}
 
 
@@ -42,13 +43,17 @@ class Target(ABC):
     def write(self, stream: Stream) -> str:
         """Writes the stream, and says what was written."""
 
-    def tick(self, tick: Tick) -> None:
-        """Publishes one tick of a live stream; the same one may come twice."""
+    def ticks(self, ticks: Sequence[Tick]) -> None:
+        """Publishes ticks of a live stream, in their order; the same one may come twice."""
         raise NotImplementedError
+
+    def tick(self, tick: Tick) -> None:
+        """One of them."""
+        self.ticks([tick])
 
     @property
     def is_live(self) -> bool:
-        return type(self).tick is not Target.tick
+        return type(self).ticks is not Target.ticks
 
 
 def target(given: str, *, force: bool = False, as_json: bool = False) -> Target:
@@ -85,8 +90,10 @@ class Output(Target):
             sys.stdout.flush()
         return ""
 
-    def tick(self, tick: Tick) -> None:
-        print(json.dumps(tick.to_dict()), flush=True)
+    def ticks(self, ticks: Sequence[Tick]) -> None:
+        for tick in ticks:
+            sys.stdout.write(f"{json.dumps(tick.to_dict())}\n")
+        sys.stdout.flush()
 
 
 @dataclass(frozen=True)
@@ -145,14 +152,22 @@ class Topic(Target):
         asyncio.run(self._sent(messages))
         return f"{len(messages):,} messages"
 
-    def tick(self, tick: Tick) -> None:
-        asyncio.run(self._sent([json.dumps(tick.to_dict()).encode()]))
+    def ticks(self, ticks: Sequence[Tick]) -> None:
+        asyncio.run(self._sent([json.dumps(tick.to_dict()).encode() for tick in ticks]))
 
     async def _sent(self, messages: list[bytes]) -> None:
         from louver.sense.feeds.publishing import Publisher
 
         async with Publisher(self.address) as publisher:
             await publisher.send(messages)
+
+
+def rows_of(tick: Tick) -> Iterator[tuple[Any, ...]]:
+    """A row for each region: the region, the tick, the value, and the ends of its band."""
+    for at, (region, value, band) in enumerate(zip(tick.regions, tick.values, tick.bands, strict=True)):
+        known = value is not None and band is not None
+        ends = (value - band, value + band) if known else (None, None)  # type: ignore[operator]
+        yield (*region, tick.start, value, *ends, *(column[at] for column in tick.columns.values()))
 
 
 def messages_of(stream: Stream) -> Iterator[dict[str, Any]]:
@@ -173,6 +188,8 @@ class DatabaseTable(Target):
     table: str
 
     def check(self, plan: StreamPlan) -> None:
+        if plan.totals:
+            raise ParameterError("A table in PostgreSQL cannot have totals, whose keys are not all there; take a file.")
         with self._connected() as cursor:
             self._make(cursor, _kinds(plan))
             cursor.connection.rollback()
@@ -183,14 +200,9 @@ class DatabaseTable(Target):
         self._insert(kinds, list(zip(*columns.values(), strict=True)))
         return f"{len(columns['tick']):,} rows in {self.table}"
 
-    def tick(self, tick: Tick) -> None:
-        kinds = _columns(tick.keys, tick.regions[0])
-        rows = []
-        for region, value, band in zip(tick.regions, tick.values, tick.bands, strict=True):
-            known = value is not None and band is not None
-            ends = (value - band, value + band) if known else (None, None)  # type: ignore[operator]
-            rows.append((*region, tick.start, value, *ends))
-        self._insert(kinds, rows)
+    def ticks(self, ticks: Sequence[Tick]) -> None:
+        kinds = _columns(ticks[0].keys, ticks[0].regions[-1], tuple(ticks[0].columns))
+        self._insert(kinds, [row for tick in ticks for row in rows_of(tick)])
 
     def _insert(self, kinds: dict[str, str], rows: list[tuple[Any, ...]]) -> None:
         from psycopg import sql
@@ -199,9 +211,11 @@ class DatabaseTable(Target):
             self._make(cursor, kinds)
             names = sql.SQL(", ").join(map(sql.Identifier, kinds))
             marks = sql.SQL(", ").join(sql.Placeholder() * len(kinds))
-            keys = sql.SQL(", ").join(map(sql.Identifier, list(kinds)[:-3]))
+            keys = sql.SQL(", ").join(map(sql.Identifier, _until_tick(kinds)))
             news = sql.SQL(", ").join(
-                sql.SQL("{0} = excluded.{0}").format(sql.Identifier(name)) for name in list(kinds)[-3:]
+                sql.SQL("{0} = excluded.{0}").format(sql.Identifier(name))
+                for name in kinds
+                if name not in _until_tick(kinds)
             )
             insert = sql.SQL("INSERT INTO {} ({}) VALUES ({}) ON CONFLICT ({}) DO UPDATE SET {}").format(
                 self._named(), names, marks, keys, news
@@ -218,7 +232,7 @@ class DatabaseTable(Target):
         from psycopg import sql
 
         made = [sql.SQL("{} {}").format(sql.Identifier(name), sql.SQL(kind)) for name, kind in kinds.items()]
-        keys = sql.SQL(", ").join(map(sql.Identifier, list(kinds)[:-3]))
+        keys = sql.SQL(", ").join(map(sql.Identifier, _until_tick(kinds)))
         cursor.execute(
             sql.SQL("CREATE TABLE IF NOT EXISTS {} ({}, PRIMARY KEY ({}))").format(
                 self._named(), sql.SQL(", ").join(made), keys
@@ -247,17 +261,23 @@ class DatabaseTable(Target):
 
 
 def _kinds(plan: StreamPlan) -> dict[str, str]:
-    return _columns(plan.keys, plan.regions[0])
+    return _columns(plan.keys, plan.regions[-1], plan.beside)  # the last region is never a total
 
 
-def _columns(keys: tuple[str, ...], region: tuple[Any, ...]) -> dict[str, str]:
-    """The columns of a table and their types: regions, the tick, the value and its band."""
+def _until_tick(kinds: dict[str, str]) -> list[str]:
+    """The columns that tell one row from the others."""
+    return list(kinds)[: list(kinds).index("tick") + 1]
+
+
+def _columns(keys: tuple[str, ...], region: tuple[Any, ...], beside: tuple[str, ...] = ()) -> dict[str, str]:
+    """The columns of a table and their types: regions, the tick, the value and its band, and what was asked beside."""
     regions = {name: _TYPES[type(value)] for name, value in zip(keys, region, strict=True)}
     return regions | {
         "tick": "timestamptz",
         "value": "double precision",
         "low": "double precision",
         "high": "double precision",
+        **{name: _BESIDE[name] for name in beside},
     }
 
 

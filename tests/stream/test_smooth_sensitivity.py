@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from louver.errors import LouverError
-from louver.stream.smooth import Spread, rung, smooth_sensitivity
+from louver.stream.smooth_sensitivity import Spread, rung, smooth_sensitivity
 from tests.stream.picked import replaced
 
 

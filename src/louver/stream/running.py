@@ -1,0 +1,90 @@
+"""A planned stream at work: its mechanism, the sliding window beside it, and the test of limits.
+
+All that it gives back is released or follows from that. Its state can be saved after any tick, and another process goes
+on from there as this one would have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from louver.errors import ParameterError
+from louver.noise import Bits
+from louver.stream import kernels
+from louver.stream.hierarchy import children_of
+from louver.stream.kernels import Ran
+from louver.stream.mechanism import Rows
+from louver.stream.recent import Differences, Recent
+from louver.stream.released import Released
+from louver.stream.smoothed import Trace
+
+if TYPE_CHECKING:
+    from louver.stream.plan import StreamPlan
+
+
+class Running:
+    """Before its first tick; `restored` makes one that goes on."""
+
+    def __init__(self, plan: StreamPlan, bits: Bits) -> None:
+        self._plan, self._bits = plan, bits
+        self._mechanism = plan.made(bits)
+        self._recent = None if plan.last is None else _window(plan, plan.last)
+
+    @classmethod
+    def restored(cls, plan: StreamPlan, state: object, bits: Bits) -> Self:
+        """From what `to_dict` gave, which must be of this plan; None is before the first tick."""
+        made = cls(plan, bits)
+        if state is not None:
+            made._take(state)
+        return made
+
+    @property
+    def ticks(self) -> int:
+        """How many ticks it is after."""
+        return self._mechanism.ticks
+
+    def advance(self, rows: Rows) -> Released:
+        """The next ticks, ticks by regions."""
+        plan = self._plan
+        ran = kernels.run(self._mechanism, plan.kernel, rows)
+        recent = None if self._recent is None else _sums(self._recent, ran)
+        test, flags = plan.test, None
+        if test is not None and ran.noisy is not None:
+            flags = test.flags(ran.noisy, np.array(plan.limits, dtype=np.int64), self._bits)
+        released = Released.of(plan.scale, plan.weight, ran.values, ran.deviations, recent, flags)
+        parents = plan.places.parents
+        return released if parents is None else released.added_up(children_of(parents))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The state as plain values. It holds private numbers."""
+        beside = {} if self._recent is None else {"recent": self._recent.to_dict()}
+        return {"mechanism": self._mechanism.to_dict(), **beside}
+
+    def _take(self, state: object) -> None:
+        expected = {"mechanism"} if self._recent is None else {"mechanism", "recent"}
+        if not isinstance(state, Mapping) or set(state) != expected:
+            raise ParameterError("This is not the state of this stream; each goes on from its own.")
+        fresh = self._mechanism
+        again = type(fresh).from_dict(state["mechanism"], bits=self._bits)
+        if again._parameters() != fresh._parameters():
+            raise ParameterError("This state belongs to another stream; each goes on from its own.")
+        self._mechanism = again
+        if self._recent is not None:
+            try:
+                self._recent.take(state["recent"])
+            except (KeyError, TypeError, ValueError, AttributeError, IndexError):
+                raise ParameterError("The sliding window in this stream's state is damaged.") from None
+
+
+def _window(plan: StreamPlan, length: int) -> Recent | Differences:
+    return (Differences if kernels.kernel(plan.kernel).is_sum else Recent)(len(plan.regions), length)
+
+
+def _sums(recent: Recent | Differences, ran: Ran) -> Any:
+    if isinstance(recent, Differences):
+        return recent.sums(ran.values)
+    levels: Any = ran.levels
+    return recent.sums(Trace(levels, levels, levels, ran.lengths))  # type: ignore[arg-type]

@@ -1,0 +1,118 @@
+"""A file to which a stream that goes on is appended, tick by tick: CSV, with the columns of a stream that is whole."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from louver.errors import DataError, ParameterError
+from louver.watch.targets import File, Target, rows_of, target
+
+if TYPE_CHECKING:
+    from louver.stream.answer import Stream
+    from louver.stream.plan import StreamPlan
+    from louver.stream.session import Tick
+
+COLUMNS = ("tick", "value", "low", "high")
+
+
+def live_target(given: str) -> Target:
+    """Where ticks go as they come."""
+    place = target(given)
+    if not isinstance(place, File):
+        return place
+    if place.path.suffix.lower() != ".csv":
+        raise ParameterError(
+            f"A stream that comes tick by tick goes to a .csv file, which grows; {place.path.name} would be of a kind "
+            "that is written as a whole."
+        )
+    return GrowingFile(place.path)
+
+
+class GrowingFile(Target):
+    """Ticks come in order, so whatever is not after the last one in the file is there already.
+
+    A line that a crash cut off is written anew.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._looked, self._last = False, datetime.min.replace(tzinfo=UTC)
+
+    def check(self, plan: StreamPlan) -> None:
+        with _sentences(self.path):
+            if self.path.exists():
+                self._check_head((*plan.keys, *COLUMNS, *plan.beside))
+                os.close(os.open(self.path, os.O_WRONLY | os.O_APPEND))
+            elif not os.access(self.path.parent, os.W_OK):
+                raise DataError(f"{self.path} cannot be written: there is no such folder, or it is not yours.")
+
+    def write(self, stream: Stream) -> str:
+        raise NotImplementedError
+
+    def ticks(self, ticks: Sequence[Tick]) -> None:
+        looked, self._looked = self._looked, False  # whatever fails here may leave half a line
+        head = (*ticks[0].keys, *COLUMNS, *ticks[0].columns)
+        with _sentences(self.path):
+            is_new = not self.path.exists() or not self.path.stat().st_size
+            if not is_new and not looked:
+                self._mend(head, len(ticks[0].regions))
+            text = io.StringIO()
+            made = csv.writer(text, lineterminator="\n")
+            if is_new:
+                made.writerow(head)
+            new = [tick for tick in ticks if tick.start > self._last]
+            made.writerows(cells for tick in new for cells in _cells(tick))
+            with self.path.open("a", encoding="utf-8", newline="") as file:
+                file.write(text.getvalue())
+                file.flush()
+                os.fsync(file.fileno())
+        self._looked, self._last = True, max([self._last, *(tick.start for tick in new)])
+
+    def _check_head(self, head: Sequence[str]) -> None:
+        with self.path.open(encoding="utf-8", newline="") as file:
+            found = next(csv.reader(file), [])
+        if found and found != list(head):
+            raise DataError(f"{self.path} is there already and holds something else; name another file.")
+
+    def _mend(self, head: Sequence[str], width: int) -> None:
+        """Looks for the last tick that is there with all its regions; what is after it is cut off."""
+        self._check_head(head)
+        with self.path.open("rb+") as file:
+            content = file.read()
+            lines = content[: content.rfind(b"\n") + 1].splitlines(keepends=True)
+            whole = 1 + (len(lines) - 1) // width * width
+            file.truncate(sum(map(len, lines[:whole])))
+        if whole > 1:
+            (row,) = csv.reader([lines[whole - 1].decode()])
+            self._last = datetime.fromisoformat(row[head.index(COLUMNS[0])])
+
+
+def _cells(tick: Tick) -> Iterator[list[object]]:
+    for row in rows_of(tick):
+        yield [_cell(each) for each in row]
+
+
+def _cell(value: object) -> object:
+    """As a stream that is whole writes it."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, datetime):
+        return value.isoformat()
+    return "" if value is None else round(value, 6) if isinstance(value, float) else value
+
+
+@contextmanager
+def _sentences(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as fault:
+        raise DataError(f"{path} cannot be written: {fault.strerror or 'the system gave no reason'}.") from None
+    except (UnicodeDecodeError, csv.Error, ValueError, IndexError):
+        raise DataError(f"{path} is there already and holds something else; name another file.") from None
