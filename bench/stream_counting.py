@@ -3,7 +3,7 @@
 Errors are for a price of epsilon 1 (pure), or in multiples of the noise of one number at the same price (Gaussian), and
 for a sensitivity of 1. `foretold` comes from the parameters, `measured` from streams that were run. One stream's ticks
 share their noise, so what is measured scatters: the column after it says by how much. The floor of speed is not
-private.
+private. Speeds are by processor time, which other programs on the machine change little.
 
 Run: script/bench stream_counting
      script/bench stream_counting speeds    without the errors
@@ -14,12 +14,14 @@ from __future__ import annotations
 import json
 import math
 import sys
+import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from bench.clock import seconds
+from bench import clock
 from louver.noise import discrete_gaussian, discrete_laplace
 from louver.stream.buffered import Buffered
 from louver.stream.choose import choose, rho_for
@@ -29,6 +31,7 @@ from louver.stream.toeplitz import Toeplitz
 from louver.stream.tree import Tree
 
 TICKS = 1_000_000
+seconds = partial(clock.seconds, clock=time.process_time)
 Make = Callable[..., ContinualSum]
 
 

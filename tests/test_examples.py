@@ -158,7 +158,37 @@ def test_room_counts_counts_the_listed_rooms_of_ones_own_file(tmp_path: Path) ->
         assert run("room_counts.py", tmp_path, *wrong).returncode == 2
 
 
-@pytest.mark.parametrize("name", ["vessels.py", "wifi_campaign.py", "flights.py", "room_counts.py"])
+def test_room_counts_pays_nothing_where_it_cannot_write(tmp_path: Path) -> None:
+    own = own_file(tmp_path, "time,device,room", "2018-02-01 08:55:00,d{},hall")
+    done = run("room_counts.py", tmp_path, own, "--rooms", "hall", "--out", tmp_path / "nowhere")
+    assert done.returncode == 2
+    assert "nothing was read or paid" in done.stderr
+    assert not list(tmp_path.glob("*.ledger"))
+
+
+def test_headcount_counts_the_listed_rooms_and_keeps_their_total(tmp_path: Path) -> None:
+    file = own_file(tmp_path, "room", "hall", "attic")
+    asked = (file, "--rooms", "hall,cellar", "--epsilon", "1")
+    done = run("headcount.py", tmp_path, *asked)
+    assert "keep the token of its owner" in done.stdout, done.stderr
+    assert "together       300  exactly" in done.stdout
+    assert "attic" not in done.stdout
+    assert run("headcount.py", tmp_path, *asked).returncode == 0
+    refused = run("headcount.py", tmp_path, *asked)
+    assert (refused.returncode, refused.stdout, refused.stderr.count("\n")) == (3, "", 1)
+    other = run("headcount.py", tmp_path, file, "--rooms", "hall,attic")  # another total, which no owner allowed
+    assert "does not allow that" in other.stderr
+
+
+def test_counties_reads_a_file_of_ones_own(tmp_path: Path) -> None:
+    file = tmp_path / "own.csv"
+    file.write_text("state,county,births\nx,a,10\nx,b,20\ny,c,5\n")
+    done = run("counties.py", tmp_path, file, "--of", "births")
+    assert "together, exactly                 30" in done.stdout, done.stderr
+    assert "1 of the exact totals is of a single" in done.stdout
+
+
+@pytest.mark.parametrize("name", ["vessels.py", "wifi_campaign.py", "flights.py", "room_counts.py", "counties.py"])
 @pytest.mark.parametrize("file", ["none.parquet", "none.csv", "odd.parquet", "odd.csv"])
 def test_a_record_that_cannot_be_read_gets_one_sentence(tmp_path: Path, name: str, file: str) -> None:
     for odd in ("odd.parquet", "odd.csv"):

@@ -92,3 +92,7 @@ def test_anything_is_either_exact_or_refused(value: object) -> None:
             assert isinstance(check("x", value), Fraction)
         except LouverError as error:
             assert str(error).endswith(".")
+
+
+def test_masked_whole_numbers_are_0() -> None:
+    assert parameters.integers("Values", np.ma.array([7, 8], mask=[True, False])).tolist() == [0, 8]

@@ -2,9 +2,10 @@
 
 `louver.ask` answers a question, and `louver.plan` says beforehand what it would promise and cost. `louver.question`
 says what can be asked, `louver.decide` makes plans, `louver.steward` runs them on the rows of a `louver.source`, and
-`louver.ledger` keeps the budget. `louver.sense` makes rows of what sensors say, and `louver.watch` asks about them slot
-by slot. Below them `louver.noise` draws randomness, and `louver.privacy` says what is promised and what it costs. Each
-is imported when first used, so that `import louver` alone loads nothing heavy.
+`louver.ledger` keeps the budget. `louver.table` publishes counts with exact totals, and `louver.local` is for
+surveys. `louver.sense` makes rows of what sensors say, and `louver.watch` asks about them slot by slot. Below them
+`louver.noise` draws randomness, and `louver.privacy` says what is promised and what it costs. Each is imported when
+first used, so that `import louver` alone loads nothing heavy.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from louver.decide.planning import plan
 
 __version__ = "0.1.0"
-_ROOMS = ("decide", "ledger", "noise", "privacy", "question", "sense", "source", "steward", "watch")
+_ROOMS = ("decide", "ledger", "local", "noise", "privacy", "question", "sense", "source", "steward", "table", "watch")
 _CALLS = {"ask": "louver.decide.asking", "plan": "louver.decide.planning"}
 __all__ = [
     "AccessError",
@@ -41,6 +42,7 @@ __all__ = [
     "ask",
     "decide",
     "ledger",
+    "local",
     "noise",
     "plan",
     "privacy",
@@ -48,6 +50,7 @@ __all__ = [
     "sense",
     "source",
     "steward",
+    "table",
     "watch",
 ]
 

@@ -107,8 +107,10 @@ def count(name: str, value: object, smallest: int = 0) -> int:
 def integers(name: str, values: object) -> NDArray[np.int64]:
     """One array of signed whole numbers, which may be private: types and shape are looked at, values are never shown.
 
-    Numbers past 2^62 are clamped: that keeps neighbours neighbours, and room for noise.
+    Numbers past 2^62 are clamped: that keeps neighbours neighbours, and room for noise. Masked ones are 0.
     """
+    if isinstance(values, np.ma.MaskedArray):
+        values = values.filled(0)
     array = np.asarray(values) if hasattr(values, "__array__") else _listed(values)
     if array is None or array.ndim != 1 or (array.dtype.kind != "i" and array.size):
         # Unsigned counts wrap around when a limit is subtracted, so they would come in as false alarms.

@@ -160,7 +160,7 @@ class Steward:
         """A plan is paid for as a whole or part by part: with one key for both, one price would be released twice."""
         if str(key).startswith(LIVE):
             raise ParameterError(f"Keys that begin with {LIVE!r} are those of live streams; take another one.")
-        can_be_live = isinstance(plan, Parts) and len(str(key)) <= LONGEST_KEY
+        can_be_live = isinstance(plan, Parts) and 0 < len(str(key)) <= LONGEST_KEY
         if can_be_live and self._ledger.reserved(key_of_parts(key)) is not None:
             raise ParameterError(
                 f"The key {key!r} is that of a live stream, which was published part by part; as a whole it is another "
@@ -176,7 +176,7 @@ class Steward:
         Reserves the plan, unless its key did so before. Where the rows of a part are missing, none are read. That no
         part is released twice is for whoever calls to see to, as `louver.stream.session` does.
         """
-        plan = _checked(plan, self._ledger.unit, "ledger")
+        plan = _checked(plan, self._ledger.unit, "ledger", by_part=True)
         if not isinstance(plan, Parts):
             raise ParameterError(f"The mechanism {plan.mechanism!r} does not go part by part; run it.")
         reading, secret = plan.part(number), self._ledger.secret("contribution bounds")
@@ -284,14 +284,23 @@ def check_name(ledger: Ledger, who: str) -> None:
         raise AccessError(f"{who!r} has a token; sign in with it to ask in this name.")
 
 
-def check(table: Table, plan: Plan) -> None:
-    """Whether a plan could run on a table: all that a run checks before it reserves. Needs no ledger, reads no row."""
+def check(table: Table, plan: Plan, *, by_part: bool = False) -> None:
+    """Whether a plan could run on a table: all that a run checks before it reserves. Needs no ledger, reads no row.
+
+    `by_part` is for a plan whose rows come part by part.
+    """
     if not isinstance(table, Table):
         raise ParameterError(f"A plan is checked against a Table, not a {type(table).__name__}.")
-    rows.check(table, _checked(plan, table.unit, "table").reading)
+    made = _checked(plan, table.unit, "table", by_part=by_part)
+    rows.check(table, made.part(0) if by_part and isinstance(made, Parts) else made.reading)
 
 
-def _checked(plan: Plan, unit: Unit, whose: str) -> Plan:
+def holds_texts(table: Table, column: str) -> bool:
+    """Whether a column of a table holds texts, by its header or schema. Needs no ledger, reads no row."""
+    return rows.holds_texts(table, column)
+
+
+def _checked(plan: Plan, unit: Unit, whose: str, *, by_part: bool = False) -> Plan:
     """The plan made anew by its registered mechanism: whatever else was handed in never gets to run."""
     if isinstance(plan, type) or not isinstance(plan, Plan):
         raise ParameterError(f"A steward runs plans, not a {type(plan).__name__}; make one with louver.decide.")
@@ -302,8 +311,16 @@ def _checked(plan: Plan, unit: Unit, whose: str) -> Plan:
         raise ParameterError(f"The plan's unit is {made.unit}, but the {whose}'s is {unit}.")
     if made.gradual and not all(isinstance(charge.guarantee, Pure) for charge in made.worst):
         raise ParameterError("A gradual plan must have pure prices: nothing else is proved to settle below.")
-    if not isinstance(made.reading, Reading):
-        raise ParameterError(f"A steward reads a Reading, not a {type(made.reading).__name__}.")
+    if unit.counted is not None and unit.counted != getattr(made, "of", None):
+        raise ParameterError(
+            f"One unit here is one of the {unit.counted} that rows count, which only a table of them protects; "
+            f"publish one with: louver publish table --of {unit.counted}."
+        )
+    reading = made.part(0) if by_part and isinstance(made, Parts) else made.reading
+    if reading is None and isinstance(made, Parts):
+        raise ParameterError("This plan is too large to be read at once; it can only go part by part.")
+    if not isinstance(reading, Reading):
+        raise ParameterError(f"A steward reads a Reading, not a {type(reading).__name__}.")
     return made
 
 
@@ -330,7 +347,8 @@ def _is_kept(release: Any) -> bool:
 
 
 def _release(plan: Plan, number: int, answer: Any, charged: Fraction) -> Release:
-    return Release(answer, plan.promise, plan.unit.sentence(), _largest(plan.worst), charged, number)
+    protected = getattr(plan, "protected", plan.unit.sentence())
+    return Release(answer, plan.promise, protected, _largest(plan.worst), charged, number)
 
 
 def _paid(reserved: Entry, settled: Entry | None) -> Paid:

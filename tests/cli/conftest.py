@@ -1,3 +1,4 @@
 from tests.cli.asking import tell
+from tests.cli.publishing import publish
 
-__all__ = ["tell"]
+__all__ = ["publish", "tell"]

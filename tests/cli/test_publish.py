@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import xml.etree.ElementTree as Xml
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -17,71 +17,13 @@ import pytest
 from louver import cli
 from louver.cli import publish_clock
 from louver.errors import DataError
-from louver.ledger import Ledger
 from louver.watch.targets import File
-from tests.cli.asking import VARIABLES, Told
+from tests.cli.asking import Told
 from tests.cli.clocks import Clocks
+from tests.cli.publishing import DESCRIBED, HOUR, LOUD, RANGE, Publish, refused, spent
 from tests.ledger.server import Server
 from tests.sense.feeds.broker import Mosquitto
 from tests.stream.published import TICKS, TRUTH, rows
-
-DESCRIBED = """
-[source.presence]
-table = "presence.csv"
-dataset = "house"
-unit = "(person, slot)"
-ledger = "house.ledger"
-rows_per_unit = 1
-domain = "rooms"
-[source.presence.columns]
-slot = "slot(time, 5)"
-[source.presence.values]
-watts = { low = 0, high = 8, step = 1 }
-[domain.rooms]
-rows = [{ room = "hall" }, { room = "lab" }]
-"""
-RANGE = ("--every", "5m", "--from", "2018-02-01T09:00", "--until", "2018-02-01T10:00")
-HOUR = ("presence", "--by", "room", *RANGE)
-# At this price there is no noise but once in 10^200 draws.
-LOUD = (*HOUR, "--mechanism", "laplace", "--epsilon", "500")
-
-Publish = Callable[..., Told]
-
-
-@pytest.fixture
-def publish(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Publish:
-    """Runs `louver publish stream` with the given words, in a folder with presence.csv and its description."""
-    monkeypatch.chdir(tmp_path)
-    for variable in VARIABLES:
-        monkeypatch.delenv(f"LOUVER_{variable}", raising=False)
-    Path("presence.csv").write_text(rows())
-    Path("louver.toml").write_text(DESCRIBED)
-
-    def run(*words: str) -> Told:
-        capsys.readouterr()
-        try:
-            code = cli.main(["publish", "stream", *words])
-        except SystemExit as left:
-            code = int(left.code or 0)
-        shown = capsys.readouterr()
-        return Told(code, shown.out, shown.err)
-
-    return run
-
-
-def refused(told: Told, code: int, said: str) -> None:
-    """One sentence, its exit code, and nothing else."""
-    assert told.code == code, told.err
-    assert said in told.err
-    assert told.err.startswith("louver publish stream: ")
-    assert told.err.endswith(".\n")
-    assert told.err.count("\n") == 1
-    assert told.out == ""
-
-
-def spent() -> Any:
-    with Ledger.open("house.ledger") as ledger:
-        return ledger.spent()
 
 
 def read(path: str) -> list[tuple[Any, ...]]:
@@ -96,7 +38,7 @@ def test_a_stream_goes_to_a_csv_file_and_its_ledger_is_made(publish: Publish) ->
     assert told.out.startswith("Protected: everything recorded about one person during one slot")
     assert "stream count by room, every 5 minutes from 2018-02-01 09:00 to 2018-02-01 10:00 UTC" in told.words
     assert "price epsilon 500.0000 at most, entry 2 of house.ledger; 100.0000 remains where most is used" in told.words
-    assert told.words.endswith("published counts.csv")
+    assert "published counts.csv again with --key" in told.words
     assert "Made the ledger" in told.err
     with Path("counts.csv").open() as file:
         found = list(csv.DictReader(file))
@@ -121,6 +63,15 @@ def test_without_a_file_the_output_is_csv_and_the_words_are_beside_it(publish: P
     assert told.out.splitlines()[0] == "room,tick,value,low,high"
     assert len(told.out.splitlines()) == 1 + 2 * TICKS
     assert "price      epsilon 500.0000" in told.err
+
+
+def test_it_says_how_to_go_on(publish: Publish) -> None:
+    told = publish(*HOUR, "--epsilon", "1", "--budget", "3.5", "--to", "a.csv", "--key", "monday")
+    assert "2.5000 remains where most is used, enough for 2 more like it" in told.words
+    assert "again with --key 'monday' and the same words, this stream is had again for nothing" in told.words
+    told = publish(*HOUR, "--epsilon", "2", "--mechanism", "sum", "--to", "b.csv")
+    assert "\nwhy " in told.out
+    assert "0.5000 remains where most is used, too little for another like it" in told.words
 
 
 def test_json_is_for_programs(publish: Publish) -> None:
@@ -154,6 +105,7 @@ def test_an_accuracy_gives_the_price(publish: Publish) -> None:
 def test_a_window_and_sums_and_people_are_asked_for(publish: Publish) -> None:
     told = publish(*HOUR, "--epsilon", "1", "--window", "30m", "--distinct", "person", "--dry-run")
     assert "and any 6 of these together" in told.words
+    assert "price epsilon 1.0000 at most for any 6 of these units together; nothing was reserved" in told.words
     assert "number of different values of person by room" in told.words
     told = publish(*HOUR, "--epsilon", "1", "--sum", "watts", "--mechanism", "kary", "--arity", "4", "--dry-run")
     assert "Released is the sum of watts of all ticks so far by room" in told.words
@@ -212,7 +164,7 @@ def test_a_file_that_is_there_is_kept_unless_forced(publish: Publish) -> None:
 
 def test_rho_needs_a_ledger_that_pays_it(publish: Publish) -> None:
     gaussian = (*HOUR, "--mechanism", "toeplitz", "--rho", "0.5")
-    refused(publish(*gaussian, "--budget", "1"), 4, "louver ledger init --rho")
+    refused(publish(*gaussian, "--budget", "1"), 4, "`louver ledger init house.ledger --dataset house --unit")
     assert (
         cli.main(
             [
@@ -253,7 +205,9 @@ def test_what_fails_after_paying_can_be_had_again_for_nothing(
 
 
 def test_the_picture_is_written(publish: Publish) -> None:
-    assert publish(*HOUR, "--epsilon", "1", "--budget", "1", "--plot", "a.svg").code == 0
+    told = publish(*HOUR, "--epsilon", "1", "--budget", "1", "--plot", "a.svg", "--to", "a.csv")
+    assert told.code == 0
+    assert "published a.csv and a.svg" in told.words
     assert Xml.fromstring(Path("a.svg").read_text()).tag.endswith("svg")  # noqa: S314
 
 
@@ -286,12 +240,15 @@ def test_a_broker_gets_a_message_for_each_tick(publish: Publish, mosquitto: Mosq
     client.loop_start()
     assert ready.wait(30)
     told = publish(*LOUD, "--budget", "600", "--to", mosquitto.address("counts"))
-    assert told.words.endswith("published 12 messages")
+    assert "published 12 messages again with --key" in told.words
     assert enough.wait(30)
     client.loop_stop()
     client.disconnect()
     assert heard[0]["tick"] == "2018-02-01T09:00:00+00:00"
+    assert [message["number"] for message in heard] == list(range(TICKS))
     assert [[each["value"] for each in message["regions"]] for message in heard] == TRUTH.tolist()
+    live = publish(*LIVE, "--ledger", "other.ledger", "--budget", "600")
+    assert heard == [json.loads(line) for line in live.out.splitlines()]
 
 
 @pytest.fixture(scope="module")
@@ -305,16 +262,52 @@ def test_a_table_gets_a_row_for_each_tick_and_region(publish: Publish, server: S
     address = server.new_database()
     to = ("--to", f"{address}#counts")
     told = publish(*LOUD, "--budget", "1000", *to)
-    assert told.words.endswith("published 24 rows in counts"), told.err
+    assert "published 24 rows in counts again with --key" in told.words, told.err
     with psycopg.connect(address) as connection:
         found = connection.execute("SELECT room, tick, value FROM counts ORDER BY tick, room").fetchall()
         assert [value for _, _, value in found] == TRUTH.ravel().tolist()
         assert found[0][:2] == ("hall", datetime(2018, 2, 1, 9, tzinfo=UTC))
         connection.execute("CREATE TABLE other (x int)")
-    assert publish(*LOUD, *to).code == 0  # over the same ticks
-    refused(publish(*LOUD, "--to", f"{address}#other"), 4, "check the address, and that it has the stream's columns")
+    refused(publish(*LOUD, *to), 4, "The table counts has numbers of these ticks already")
+    live = (*LIVE, "--ledger", "other.ledger", "--budget", "600", *to)
+    refused(publish(*live), 4, "or write over them with --force; nothing was spent.")
+    assert publish(*LOUD, *to, "--force").code == 0
+    refused(publish(*LOUD, "--to", f"{address}#other"), 4, "it has other columns")
     assert spent() == 1000
-    refused(publish(*LOUD, "--to", "postgresql:///x?host=/nowhere&password=hunter2#counts"), 4, "check the address")
+    away = publish(*LOUD, "--to", "postgresql:///x?host=/nowhere&password=hunter2#counts")
+    refused(away, 4, "no database answers there")
+    assert "hunter2" not in away.err
+
+
+def test_a_table_without_its_primary_key_is_refused_before_anything_is_paid(publish: Publish, server: Server) -> None:
+    address = server.new_database()
+    with psycopg.connect(address) as connection:
+        connection.execute("CREATE TABLE bare (room text, tick timestamptz, value float8, low float8, high float8)")
+    refused(publish(*LOUD, "--budget", "600", "--to", f"{address}#bare"), 4, "as the primary key")
+    assert not Path("house.ledger").exists()
+
+
+def test_a_table_that_is_there_needs_no_right_to_make_one(publish: Publish, server: Server) -> None:
+    address = server.new_database()
+    assert publish(*LOUD, "--budget", "1000", "--to", f"{address}#counts").code == 0
+    with psycopg.connect(address) as connection:
+        connection.execute("CREATE ROLE writer LOGIN")
+        connection.execute("REVOKE CREATE ON SCHEMA public FROM PUBLIC")
+        connection.execute("GRANT SELECT, INSERT, UPDATE ON counts TO writer")
+    told = publish(*LOUD, "--to", f"{address.replace('louver@', 'writer@')}#counts", "--force")
+    assert told.code == 0, told.err
+
+
+def test_a_region_with_a_percent_sign_in_its_name_goes_to_a_table(publish: Publish, server: Server) -> None:
+    address = server.new_database()
+    Path("presence.csv").write_text(rows().replace("room", "full %s", 1))
+    Path("louver.toml").write_text(DESCRIBED.replace("{ room =", '{ "full %s" ='))
+    asked = ("presence", "--by", "full %s", *LOUD[3:], "--to", f"{address}#counts")
+    told = publish(*asked, "--budget", "600")
+    assert told.code == 0, told.err
+    with psycopg.connect(address) as connection:
+        found = connection.execute('SELECT "full %s", value FROM counts ORDER BY tick, "full %s"').fetchall()
+    assert [value for _, value in found] == TRUTH.ravel().tolist()
 
 
 def test_a_simulated_day_goes_from_events_to_a_stream_near_the_truth(
@@ -349,16 +342,79 @@ def test_a_live_stream_stops_and_goes_on_and_pays_once(publish: Publish) -> None
     first = publish(*LIVE, "--ticks", "5", "--budget", "600")
     assert first.code == 0, first.err
     assert ticks(first) == [(number, TRUTH[number].tolist()) for number in range(5)]
-    assert "epsilon 500.0000 at most for the whole stream, paid before its first tick" in " ".join(first.err.split())
+    said = " ".join(first.err.split())
+    assert "price epsilon 500.0000 at most for the whole stream, entry 2 of the ledger; 100.0000 remains" in said
+    assert said.endswith("5 of 12 ticks are published; with the same words the stream goes on.")
     rest = publish(*LIVE)
     assert ticks(rest) == [(number, TRUTH[number].tolist()) for number in range(4, TICKS)]
     assert rest.err.endswith("The stream is over.\n")
-    assert [number for number, _ in ticks(publish(*LIVE))] == [TICKS - 1]
+    assert "price nothing this time: entry 2 of the ledger paid for it" in " ".join(rest.err.split())
     assert spent() == 500
+
+
+def test_a_live_stream_that_is_over_is_had_again_for_nothing(publish: Publish) -> None:
+    first = publish(*LIVE, "--budget", "600")
     Path("state").unlink()
-    refused_after = publish(*LIVE)
-    assert refused_after.code == 4
-    assert "Tick 0 of this stream was published before" in refused_after.err
+    again = publish(*LIVE)
+    assert (again.code, again.out, spent()) == (0, first.out, 500)
+    assert again.err.endswith("The stream is over; its 12 ticks are published again.\n")
+
+
+def test_a_state_that_is_lost_ends_a_live_stream(publish: Publish) -> None:
+    publish(*LIVE, "--ticks", "5", "--budget", "600")
+    Path("state").unlink()
+    told = publish(*LIVE)
+    assert told.code == 4
+    assert "Tick 0 of this stream was published before" in told.err
+
+
+def test_a_live_stream_fills_a_file_that_grows(publish: Publish) -> None:
+    live = (*LIVE, "--to", "a.csv")
+    assert publish(*live, "--budget", "600", "--ticks", "7").code == 0
+    assert publish(*live).code == 0
+    whole = publish(*LOUD, "--ledger", "other.ledger", "--budget", "600", "--to", "b.csv")
+    assert whole.code == 0, whole.err
+    assert Path("a.csv").read_text() == Path("b.csv").read_text()
+
+
+def test_a_new_live_stream_takes_no_file_that_has_its_ticks(publish: Publish) -> None:
+    assert publish(*LIVE, "--budget", "1200", "--ticks", "2", "--to", "a.csv").code == 0
+    before = Path("a.csv").read_text()
+    told = publish(*LIVE, "--key", "other", "--state", "other", "--to", "a.csv")
+    refused(told, 4, "a.csv has ticks of this time, or later ones, already; name another file; nothing was spent.")
+    assert (Path("a.csv").read_text(), spent()) == (before, 500)
+
+
+def test_a_live_stream_that_is_refused_shows_no_price(publish: Publish) -> None:
+    publish(*LIVE, "--ticks", "1", "--budget", "1200")
+    refused(publish(*LIVE, "--last", "3"), 2, "--key 'rooms' was used for another plan")
+    for dry in ((), ("--dry-run",)):
+        hour = ("--live", "--key", "other", "--state", "other", "--epsilon", "1", *dry)
+        refused(publish(*HOUR, *hour, "--every", "1m"), 2, "needs units that are in one tick each")
+        refused(publish(*HOUR, *hour, "--mechanism", "signed"), 2, "take 'kary'")
+        refused(publish(*HOUR, *hour, "--late", "5s"), 2, "--late lasts whole minutes")
+
+
+def test_a_live_stream_says_when_its_next_tick_comes_and_what_it_published(
+    publish: Publish, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(publish_clock, "LiveClock", Clocks(datetime(2018, 2, 1, 8, 0, tzinfo=UTC)).live)
+    told = publish(*LIVE, "--ticks", "2", "--late", "1m", "--budget", "600", "--to", "a.csv")
+    assert told.err.splitlines()[-4:] == [
+        "Tick 1 of 12 is published at 2018-02-01 09:06 UTC.",
+        "Published tick 1 of 12, 2018-02-01 09:00 UTC.",
+        "Published tick 2 of 12, 2018-02-01 09:05 UTC.",
+        "2 of 12 ticks are published; with the same words the stream goes on.",
+    ]
+
+
+def test_the_ledger_shows_a_live_stream_by_its_key(publish: Publish, capsys: pytest.CaptureFixture[str]) -> None:
+    publish(*LIVE, "--ticks", "5", "--budget", "600")
+    assert cli.main(["ledger", "show", "house.ledger"]) == 0
+    shown = capsys.readouterr().out
+    assert "Never settled" not in shown
+    assert "Live streams that are not over: 1." in shown
+    assert "rooms" in shown.splitlines()[-1]
 
 
 def test_a_live_stream_fills_a_table(publish: Publish, server: Server) -> None:
@@ -394,8 +450,10 @@ def test_a_clock_that_leaps_ahead_releases_no_tick_before_it_is_over(
 
 def test_what_is_made_up_for_at_the_start_is_said(publish: Publish, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(publish_clock, "LiveClock", Clocks(datetime(2018, 2, 1, 9, 17, tzinfo=UTC)).live)
-    told = publish(*LIVE, "--ticks", "4", "--budget", "600")
+    told = publish(*LIVE, "--ticks", "4", "--budget", "1000")
     assert "By the clock of this machine, 2018-02-01 09:17 UTC, 3 ticks are over; they come first." in told.err
+    rest = publish(*LIVE, "--key", "other", "--state", "other", "--ticks", "2")
+    assert "4 ticks are over; the first 2 of them come now." in rest.err
 
 
 @pytest.mark.parametrize(
@@ -404,7 +462,7 @@ def test_what_is_made_up_for_at_the_start_is_said(publish: Publish, monkeypatch:
         (("--live", "--state", "state"), "needs --key"),
         (("--live", "--key", "a"), "--state"),
         (("--state", "state"), "add --live"),
-        (("--live", "--key", "a", "--state", "state", "--to", "a.csv"), "written as a whole"),
+        (("--live", "--key", "a", "--state", "state", "--to", "a.json"), "written as a whole"),
         (("--live", "--key", "a", "--state", "state", "--plot", "a.svg"), "leave it out"),
         (("--live", "--key", "a", "--state", "state", "--ticks", "0"), "1 or more"),
     ],
@@ -440,7 +498,7 @@ def test_limits_give_the_price(publish: Publish) -> None:
     told = publish(*HOUR, "--above", "30", "--miss-rate", "0.05", "--slack", "10", "--dry-run")
     assert "price epsilon 0.4148 at most" in told.words
     assert "A room whose count of a tick is above its limit is missed in at most 1 of 20 cases." in told.words
-    refused(publish(*HOUR, "--above", "30", "--slack", "10", "--dry-run"), 2, "above together with --miss-rate")
+    refused(publish(*HOUR, "--above", "30", "--slack", "10", "--dry-run"), 2, "--above needs --miss-rate")
     refused(publish(*HOUR, "--above", "limit", "--miss-rate", "0.1", "--epsilon", "1", "--dry-run"), 2, "limit")
 
 
@@ -479,12 +537,23 @@ def test_means_and_histograms_are_published(publish: Publish, words: tuple[str, 
     assert len(Path("a.csv").read_text().splitlines()) == 1 + TICKS * (6 if "--bins" in words else 2)
 
 
+def test_a_dry_run_warns_of_times_that_are_texts_and_not_of_times(publish: Publish) -> None:
+    told = publish(*HOUR, "--epsilon", "1", "--dry-run")
+    assert "Column 'time' holds texts. What is no time like 2026-03-02T08:00 is in no tick" in told.words
+    assert "holds texts" in json.loads(publish(*HOUR, "--epsilon", "1", "--dry-run", "--json").out)["warnings"][-1]
+    duckdb.sql("COPY (SELECT * FROM 'presence.csv') TO 'presence.parquet'")
+    described = Path("louver.toml").read_text().replace("presence.csv", "presence.parquet")
+    Path("louver.toml").write_text(described)
+    assert "holds texts" not in publish(*HOUR, "--epsilon", "1", "--dry-run").words
+
+
 def test_a_threshold_with_a_delta_needs_a_ledger_that_has_one(publish: Publish) -> None:
     smooth = ("--mechanism", "truncated", "--tick-bound", "64", "--threshold", "smooth", "--delta", "1e-6")
     asked = (*HOUR, *smooth, "--factor", "1.5", "--share", "0.01", "--epsilon", "1", "--budget", "1")
     told = publish(*asked, "--dry-run")
     assert "price epsilon 1.0000 and delta 1e-06 at most" in told.words
-    assert "needs a ledger with a cap for it; make one with: louver ledger init --delta" in told.words
+    made = "louver ledger init house.ledger --dataset house --unit '(person, slot(time, 5))' --cap 1 --delta 1e-06"
+    assert f"needs a ledger with a cap for it; `{made}` makes one that pays for it once." in told.words
     assert publish(*asked).code != 0
     assert not Path("house.ledger").exists()
 

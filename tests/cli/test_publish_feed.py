@@ -94,12 +94,24 @@ def test_a_stream_of_a_feed_is_that_of_the_table_which_sense_writes(
     assert len(feed.out.splitlines()) == 12
 
 
-def test_the_same_words_again_publish_and_pay_nothing_more(publish: Publish) -> None:
+def test_the_same_words_again_give_the_same_stream_and_pay_nothing_more(publish: Publish) -> None:
     publish(*LOUDLY, "--to", "rooms.csv")
     before = Path("rooms.csv").read_text()
-    told = publish(*LOUDLY, "--to", "rooms.csv")
-    assert (told.code, Path("rooms.csv").read_text(), spent()) == (0, before, LOUD)
-    assert "Published 0 ticks, 0 of them missing.\nThe stream is over.\n" in told.err
+    for place in ("rooms.csv", "other.csv"):
+        told = publish(*LOUDLY, "--to", place)
+        assert (told.code, Path(place).read_text(), spent()) == (0, before, LOUD)
+        assert "price nothing this time: entry 2 of the ledger paid for it" in " ".join(told.err.split())
+        assert "The stream was over before, and is published again for nothing." in told.err
+    assert Path("rooms.csv").read_text() == before
+
+
+@pytest.mark.parametrize("words", [("--epsilon", "0.1"), ("--until", "2026-03-02T09:30"), ("--last", "3")])
+@pytest.mark.parametrize("dry", [(), ("--dry-run",)])
+def test_a_key_of_other_words_is_refused(publish: Publish, words: tuple[str, ...], dry: tuple[str, ...]) -> None:
+    publish(*HOUR, "--epsilon", "1", "--to", "rooms.csv")
+    told = publish(*HOUR, "--epsilon", "1", "--to", "rooms.csv", *words, *dry)
+    refused(told, 2, "--key 'rooms' was used for another plan")
+    assert spent() == 1
 
 
 def test_a_second_stream_of_the_same_time_needs_a_store_of_its_own(publish: Publish) -> None:

@@ -83,6 +83,10 @@ KEY_LISTS: list[tuple[tuple[str, ...], list[tuple[Any, ...]]]] = [
     (("slot(at, 15)",), [(TIMES[2] - timedelta(minutes=7, seconds=30),), (TIMES[3] - timedelta(minutes=7),)]),
     (("weekday(at)",), [(3,), (4,), (5,)]),
     (("person", "month(on)"), [("ann", 3), ("bob", 2), ("bob", 12)]),
+    (("band(watts, 0.0, 3.0, 4)",), [(number,) for number in range(4)]),
+    (("band(watts, -1e+300, 1e+300, 8)", "guest"), [(number, True) for number in range(8)]),
+    (("band(floor, -2.5, 2.5, 5)",), [(number,) for number in range(5)]),
+    (("band(room, -10.0, 10.0, 4)",), [(number,) for number in range(4)]),
 ]
 GRIDS = [
     Grid(0, 100, Fraction(1, 2)),
@@ -142,7 +146,7 @@ LIMITS = [Fraction(0), Fraction(1), Fraction(1, 10), Fraction(5, 2), Fraction(-3
 
 @st.composite
 def measures(draw: st.DrawFn, keys: list[Keys]) -> Measure:
-    kind = draw(st.sampled_from(["count", "count", "number", "distinct", "sum", "beyond"]))
+    kind = draw(st.sampled_from(["count", "count", "number", "distinct", "sum", "beyond", "odd"]))
     place = draw(st.integers(0, len(keys) - 1))
     where = draw(MAYBE_FILTERS)
     if kind == "count":
@@ -154,6 +158,8 @@ def measures(draw: st.DrawFn, keys: list[Keys]) -> Measure:
         return Measure("sum", place, where, column, draw(st.sampled_from(GRIDS)))
     if kind == "number":
         return Measure("count", place, where, column)
+    if kind == "odd":
+        return Measure("odd", place, where, column)
     limits = draw(st.lists(st.sampled_from(LIMITS), min_size=len(keys[place]), max_size=len(keys[place])))
     sign = draw(st.sampled_from(["<", "<=", ">", ">="]))
     return Measure("beyond", place, where, column, sign=sign, limits=tuple(limits))

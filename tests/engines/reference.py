@@ -12,6 +12,9 @@ from datetime import UTC, date, datetime, timedelta
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
+from louver.source import bands
 from louver.source.derived import parse
 from louver.source.filters import Both, Compare, Either, Filter, Missing, Not, OneOf, kind_of
 from louver.source.measures import Bound, Keys, Measure, Reading
@@ -70,6 +73,8 @@ def _added(kinds: Mapping[str, str], row: Row, key: int | None, measure: Measure
         value = _stored(measure.column or "", kinds, row)[1]
         return value if counts and _known(value) else None
     number = None if measure.column is None else _number(*_stored(measure.column, kinds, row))
+    if counts and measure.kind == "odd":
+        return int(number is None or not 0 <= number <= 2**40 or number != int(number))
     if not counts or (measure.column is not None and number is None):
         return 0
     if measure.kind == "sum" and measure.grid is not None:
@@ -187,6 +192,11 @@ def _number(kind: str, value: Any) -> Any:
 
 
 def _stored(column: str, kinds: Mapping[str, str], row: Row) -> tuple[str, Any]:
+    band = bands.parse(column)
+    if band is not None:
+        number = _number(kinds[band.column], row[band.column])
+        inside = number is not None and band.start <= number <= band.end
+        return WHOLE, int(band.positions(np.array([float(number)]))[0]) if inside else None
     part = parse(column)
     if part is None or column in kinds:
         return kinds[column], row[column]

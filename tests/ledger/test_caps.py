@@ -108,7 +108,7 @@ def test_a_zero_concentrated_price_needs_a_cap_of_its_own_kind(ledger: Ledger) -
     ],
 )
 def test_kinds_without_a_proved_sum_are_refused_on_one_scope(make: Make, first: Any, second: Any) -> None:
-    ledger, _ = make(Cap(epsilon=1, delta=1e-6, rho=1))
+    ledger, _ = make(Cap(epsilon=1, delta=1e-6, rho=1, exact=["sums", "rows"]))
     ledger.reserve(at(first))
     before = ledger.head()
     with pytest.raises(BudgetError, match="no proved sum"):
@@ -116,6 +116,50 @@ def test_kinds_without_a_proved_sum_are_refused_on_one_scope(make: Make, first: 
     assert ledger.head() == before
     ledger.reserve(at(second, LAB))
     assert ledger.verify().ok
+
+
+def test_exact_totals_need_a_cap_that_allows_them_by_name(make: Make) -> None:
+    sums = at(Subspace(0.1, 0, invariants="sums"))
+    ledger, tokens = make(Cap(epsilon=1), Cap(epsilon=0.5, scope=LAB))
+    for cap in (Cap(epsilon=1), Cap(epsilon=1, exact=["rows"]), Cap(epsilon=0.5, scope=HALL)):
+        ledger.set_cap(cap, list(tokens.values()))
+        before = ledger.head()
+        for ask in (ledger.reserve, ledger.refusal):
+            with pytest.raises(BudgetError, match=r"without any protection: sums\. The cap.* does not allow"):
+                ask(sums)
+        assert ledger.head() == before
+    for scope in (None, HALL):
+        ledger.set_cap(Cap(epsilon=1, scope=scope, exact=["sums"]), list(tokens.values()))
+    ledger.reserve(sums)
+    assert ledger.spent(kind="subspace of sums") == Fraction(0.1)
+    assert ledger.remaining(HALL, kind="subspace of sums") == 1 - Fraction(0.1)
+    assert ledger.remaining(HALL) == 0  # nothing else adds up with it
+    assert ledger.verify().ok
+
+
+def test_an_audience_needs_its_own_leave_for_exact_totals(make: Make) -> None:
+    ledger, _ = make(Cap(epsilon=1, exact=["sums"]), audiences={"public": 0.5, "team": Cap(0.5, exact=["sums"])})
+    with pytest.raises(BudgetError, match="for public does not allow"):
+        ledger.reserve(at(Subspace(0.1, 0, invariants="sums")), audience="public")
+    ledger.reserve(at(Subspace(0.1, 0, invariants="sums")), audience="team")
+
+
+def test_to_let_more_be_exact_takes_two_owners(make: Make) -> None:
+    ledger, tokens = make(Cap(epsilon=1), owners=["ada", "eve"])
+    more, both = Cap(epsilon=1, exact=["sums"]), list(tokens.values())
+    with pytest.raises(AccessError):
+        ledger.set_cap(more, both[:1])
+    ledger.set_cap(more, both)
+    assert ledger.caps == [more]
+    assert Cap.from_dict(more.to_dict()) == more
+    assert str(more) == "epsilon 1 with exact: sums"
+    ledger.set_cap(Cap(epsilon=1), both[:1])
+
+
+@pytest.mark.parametrize("wrong", ["sums", 3, [""], [3], ["x" * 129], ["a\nb"]])
+def test_what_may_be_exact_is_a_list_of_names(wrong: Any) -> None:
+    with pytest.raises(ParameterError):
+        Cap(epsilon=1, exact=wrong)
 
 
 def test_two_kinds_in_one_plan_are_refused_where_they_meet(make: Make) -> None:

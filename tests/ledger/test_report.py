@@ -34,7 +34,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
 @pytest.fixture
 def made(tmp_path: Path, clock: Callable[[int], None]) -> Iterator[tuple[Ledger, dict[str, str]]]:
     clock(2025)
-    caps = [Cap(epsilon=2, delta=Fraction(1, 10**6), rho=1)]
+    caps = [Cap(epsilon=2, delta=Fraction(1, 10**6), rho=1, exact=["the totals"])]
     ledger, tokens = Ledger.create(
         tmp_path / "house", dataset="house", unit=Unit.row(), caps=caps, owners=["ada"], analysts=["bob"]
     )

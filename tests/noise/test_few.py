@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import random
 from collections.abc import Callable
@@ -17,7 +18,7 @@ from louver.noise.gaussian import LARGEST_VARIANCE, one_gaussian
 from louver.noise.laplace import (
     SMALLEST_RATE,
     _digit_law,
-    _geometric_tables,
+    _reach_tables,
     _signed_top_law,
     _top_law,
     geometric_reaches,
@@ -154,13 +155,13 @@ def test_a_level_is_reached_as_often_as_the_law_says(level: int, reaches: Callab
 
 def test_whether_a_level_is_reached_is_what_all_digits_say() -> None:
     """The digits that are drawn are those of one variable: here the same bits, one digit after the other."""
-    rate = Fraction(1, 5000)
-    for seed in range(300):
-        script = random.Random(seed).randbytes(64)
+    for rate, seed in itertools.product([Fraction(1, 5000), Fraction(1, 2**12), Fraction(3), SMALLEST_RATE], range(99)):
+        script = random.Random(seed).randbytes(128)
         every_digit = _value(rate, _read(script))
         for level in (every_digit - 256, every_digit - 1, every_digit, every_digit + 1, every_digit + 256):
             if level >= 0:
-                assert one_geometric_reaches(rate, level, _read(script)) == (every_digit >= level)
+                reached = one_geometric_reaches(rate, math.ceil(level), _read(script))
+                assert reached == (every_digit >= math.ceil(level))
 
 
 def _read(script: bytes) -> Bits:
@@ -174,12 +175,23 @@ def _read(script: bytes) -> Bits:
     return Bits._from(source)
 
 
-def _value(rate: Fraction, bits: Bits) -> int:
-    top, digits = _geometric_tables(rate.numerator, rate.denominator)
+def _value(rate: Fraction, bits: Bits) -> Fraction:
+    """In units of a level: the variable is finer than that by some bits."""
+    top, digits, shift = _reach_tables(rate.numerator, rate.denominator)
     value = top.one(bits)
     for digit in digits:
         value = value << 8 | digit.one(bits)
-    return value
+    return Fraction(value, 2 ** (8 * len(digits) - shift))
+
+
+@pytest.mark.parametrize(
+    "rate", [Fraction(1, 3), Fraction(1, 5000), Fraction(1, 2**12), Fraction(1, 2**40), SMALLEST_RATE]
+)
+def test_the_first_digits_of_a_variable_that_decides_are_as_many_as_its_rate_asks_for(rate: Fraction) -> None:
+    """Its top is no coarser than an eighth of the law, so that few levels are tied with it; nor is its table long."""
+    top, digits, shift = _reach_tables(rate.numerator, rate.denominator)
+    assert len(top._floors) < 800
+    assert not digits or Fraction(1, 16) <= rate * 2**shift < Fraction(1, 8)
 
 
 def test_few_draws_of_what_is_out_of_range_are_refused() -> None:

@@ -285,3 +285,7 @@ def test_whatever_is_passed_gives_a_grid_or_a_sentence(low: object, high: object
         assert str(refusal).endswith(".")
     else:
         assert grid.lowest <= grid.highest
+
+
+def test_a_masked_value_is_0_steps_whatever_is_behind_the_mask() -> None:
+    assert Grid(5, 10, 1).quantise(np.ma.array([7, 8.2], mask=[True, False])).tolist() == [0, 8]

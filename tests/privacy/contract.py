@@ -21,9 +21,13 @@ from louver.privacy import ExPost, Outcome, Plan, Unit, largest_total, plan_from
 from louver.question.nodes import COUNT, Aggregate, Classes, Comparison, Flag, Threshold, Values
 from louver.source.domain import Domain
 from louver.source.measures import Bound, Reading, View
+from louver.space.bounds import Bounds
+from louver.space.located import Located
+from louver.space.plan import MapPlan
 from louver.stream.measured import Measured
 from louver.stream.plan import StreamPlan
 from louver.stream.ticks import Ticks
+from louver.table.plan import TablePlan
 from tests.misuse import NOT_NUMBERS, assert_made_or_refused
 from tests.steward.house import LIMITS, house, recorded
 from tests.steward.house import ROWS as HOUSE
@@ -46,7 +50,7 @@ class Mechanism:
     """Its plan for a question, what the plan is made with, and which of that are error rates, lengths and counts."""
 
     make: Callable[..., Plan]
-    question: Flag | Classes | Values | Measured = OVER
+    question: Flag | Classes | Values | Measured | Located | None = OVER
     given: Mapping[str, Any] = field(default_factory=lambda: PROMISED)
     rates: tuple[str, ...] = ("miss_rate", "false_alarm_rate")
     lengths: tuple[str, ...] = ("slack",)
@@ -68,6 +72,7 @@ class Mechanism:
 
 HOUR = Ticks("time", "2018-02-01T09:00", "2018-02-01T10:00", "15m")
 TIMED = "device,room,time\n" + "".join(f"d{number},hall,2018-02-01T09:{number % 60:02}:00\n" for number in range(300))
+PLACED = "device,room,x,y,value\n" + "".join(f"d{n},hall,{n % 10},{n % 7},{n % 90}\n" for n in range(300))
 
 MECHANISMS = {
     "shift": Mechanism(Shift),
@@ -88,6 +93,24 @@ MECHANISMS = {
         counts=("window",),
         prices=("epsilon",),
         rows=TIMED,
+    ),
+    "map": Mechanism(
+        lambda located, domain, **named: MapPlan(located, **named),  # noqa: ARG005 maps have no domain
+        Located.of("x", "y", "value", Bounds(0, 0, 10, 10), high=100),
+        {"epsilon": Fraction(1, 2), "atoms": 16},
+        rates=(),
+        lengths=(),
+        counts=("atoms",),
+        prices=("epsilon",),
+        rows=PLACED,
+    ),
+    "table": Mechanism(
+        lambda _, domain, **named: TablePlan(domain, **named),  # a table counts, and is asked nothing else
+        None,
+        {"epsilon": Fraction(1, 2)},
+        rates=(),
+        lengths=(),
+        prices=("epsilon",),
     ),
     "survey": Mechanism(Survey, given={**PROMISED, "rate": Fraction(1, 2)}, prices=("rate",)),
 }
@@ -181,10 +204,15 @@ def refuses_absurd_parameters(mechanism: Mechanism) -> None:
     wrong_values += [("limits", {"hall": wrong}) for wrong in NOT_NUMBERS] if compares else []
     wrong_values += [("limits", wrong) for wrong in ({}, {"\ud800": 1}, {1.5: 3}, {None: 1}, {"a": 1, 2: 1})]
     wrong_values += [("unit", wrong) for wrong in ("row", None, 3)]
-    wrong_values += [("question", wrong) for wrong in (None, "SELECT 1", 3, OVER.condition, _other(mechanism.question))]
-    wrong_values += [("domain", wrong) for wrong in (LIMITS, ["hall"], 3)]
+    if mechanism.question is not None:
+        others = (None, "SELECT 1", 3, OVER.condition, _other(mechanism.question))
+        wrong_values += [("question", wrong) for wrong in others]
+    # A map has no domain at all.
+    wrong_values += (
+        [] if isinstance(mechanism.question, Located) else [("domain", wrong) for wrong in (LIMITS, ["hall"], 3)]
+    )
     # Without a domain a stream is one of all rows.
-    wrong_values += [] if isinstance(mechanism.question, Measured) else [("domain", None)]
+    wrong_values += [] if isinstance(mechanism.question, Measured | Located) else [("domain", None)]
     for wrong in (3, (1, 2), "1"):
         with pytest.raises(ParameterError, match="Bound"):
             mechanism.plan(Unit("device"), wrong)  # type: ignore[arg-type]

@@ -328,8 +328,12 @@ def test_any_input_makes_a_guarantee_or_gets_one_sentence(first: Any, second: An
 
 def test_a_subspace_guarantee_says_what_it_does_not_protect() -> None:
     guarantee = Subspace(Fraction(1, 2), 0, "the totals by day")
-    assert guarantee.sentence().startswith("What the totals by day show is exact and not protected. Between data sets")
-    assert Pure(Fraction(1, 2)).sentence() in guarantee.sentence()
+    assert guarantee.sentence().startswith(
+        "Exact, and so not protected: the totals by day. Between data sets that agree"
+    )
+    assert "can go from 50% to at most 62.3%, whatever comes out." in guarantee.sentence()
+    rare = Subspace(Fraction(1, 2), Fraction(1, 10**6), "the headcount").sentence()
+    assert "is right in at most 62.3% of cases. An outcome that only one of them can cause has probability" in rare
     assert guarantee.formula().endswith("where the totals by day of D and D' agree")
 
 

@@ -45,6 +45,7 @@ def test_a_row_unit_says_that_it_protects_a_row_and_not_a_person() -> None:
         (("person",), "everything recorded about one person"),
         (("slot", "region", "person"), "everything recorded about one person in one region during one slot"),
         (("device_id", "start_hour"), "everything recorded about one device during one start hour"),
+        (("badge", "time"), "everything recorded about one badge at one time"),
         (("patient", "doctor"), "everything recorded about one doctor and one patient"),
         (("room", "date"), "everything recorded in one room on one date"),
         (("_",), "everything recorded about one _"),
@@ -128,3 +129,13 @@ def test_any_input_makes_a_unit_or_gets_one_sentence(columns: list[Any]) -> None
         lambda: Unit("person").fixes(columns[0] if columns else None),  # type: ignore[arg-type]
     ):
         assert_made_or_refused(attempt)
+
+
+def test_one_of_those_that_a_column_counts_is_a_unit_of_its_own() -> None:
+    unit = Unit.one_of("births")
+    assert Unit.parse(str(unit)) == unit != Unit.row()
+    assert repr(unit) == "Unit.one_of('births')"
+    assert unit.sentence() == "Protected: one of the births that rows count; the costs of several of these add up."
+    assert (unit.fixes("county"), unit.fixes("births")) == (True, False)
+    with pytest.raises(ParameterError):
+        Unit.parse("one of ")

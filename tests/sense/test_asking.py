@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -58,6 +59,13 @@ def test_a_slot_of_a_store_is_asked_about(tmp_path: Path, slot: int) -> None:
         store.append(events[stream.add(events)])
         store.put(stream.advance())
         assert asked(store.rows(slot), slot, ledger, Unit("person", "slot")).flagged == (("hall",),)
+
+
+def test_rows_are_asked_about_without_pyarrow_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    rows, unit = Batch(crowd(), Rule(), REGIONS).occupancy(), Unit("person", "slot")
+    with made(tmp_path, unit, 1) as ledger:
+        assert asked(rows, NINE + 5 * MINUTE, ledger, unit).flagged == (("hall",),)
 
 
 def test_two_slots_of_one_person_are_paid_for_side_by_side(tmp_path: Path) -> None:

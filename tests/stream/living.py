@@ -10,7 +10,8 @@ import numpy as np
 from louver.ledger import Cap, Ledger
 from louver.source import Table
 from louver.stream.plan import StreamPlan
-from louver.stream.session import Session, Tick
+from louver.stream.session import Session
+from louver.stream.tick import Tick
 from tests.stream.published import FIVE, NINE, ROOMS, SLOTTED, TICKS, TRUTH
 
 KEY = "rooms"

@@ -76,6 +76,51 @@ STREAMS: dict[str, Callable[[Generator], Counts]] = {
     "lecture blocks": lectures,
     "empty + bursts": bursts,
 }
+
+
+def square_wave(draw: Generator) -> Counts:
+    """On and off, for as long as it happens to be."""
+    lengths = draw.integers(5, 120, TICKS // 5)
+    return np.repeat(np.arange(len(lengths)) % 2 * draw.integers(3, 60), lengths)[:TICKS]
+
+
+def filling(draw: Generator) -> Counts:
+    """A hall that fills up slowly, and empties at once."""
+    full, day = draw.integers(50, 300), np.arange(TICKS) % 250
+    return np.where(day < 200, np.round(full / (1 + np.exp((80 - day) / 15))), 0).astype(np.int64)
+
+
+def commuters(draw: Generator) -> Counts:
+    """Two peaks a day of 288 ticks, on a base."""
+    day = np.arange(TICKS) % 288
+    return draw.poisson(5 + sum(60 * np.exp(-(((day - peak) / 14) ** 2)) for peak in (100, 210)))
+
+
+def queue(draw: Generator) -> Counts:
+    """A few come at each tick, and each leaves when it likes."""
+    inside, seen = 0, []
+    for come in draw.poisson(0.6, TICKS):
+        inside += int(come) - int(draw.binomial(inside, 0.02))
+        seen.append(inside)
+    return np.array(seen)
+
+
+def decays(draw: Generator) -> Counts:
+    """Crowds that come at once and go slowly."""
+    counts = np.zeros(TICKS)
+    for start in draw.integers(0, TICKS, 5):
+        counts[start:] += draw.integers(20, 120) * np.exp(-np.arange(TICKS - start) / 40)
+    return np.round(counts).astype(np.int64)
+
+
+# Nothing was chosen on these: they were written down after all settings were fixed.
+OTHERS: dict[str, Callable[[Generator], Counts]] = {
+    "square wave": square_wave,
+    "filling hall": filling,
+    "commuters": commuters,
+    "queue": queue,
+    "decays": decays,
+}
 # Of the prototypes: fresh noise, PeGaSus as published and with the better split, segments; for each epsilon.
 FIGURES = {
     "constant": (9.9, 7.8, 3.0, 2.7, 1.0, 0.79, 0.32, 0.22),
@@ -106,7 +151,7 @@ def figure(name: str, mechanism: str, epsilon: float) -> float:
 def drawn(name: str, repeats: int, seed: int = 6) -> Counts:
     """That many streams of a name, side by side."""
     draw = np.random.default_rng(seed)
-    return np.stack([STREAMS[name](draw) for _ in range(repeats)], axis=1)
+    return np.stack([(STREAMS | OTHERS)[name](draw) for _ in range(repeats)], axis=1)
 
 
 def errors(mechanism: str, counts: Counts, epsilon: float, fine: bool = False, **named: Any) -> NDArray[np.float64]:

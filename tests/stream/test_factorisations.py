@@ -104,6 +104,28 @@ def test_rows_of_a_buffered_sum_are_the_exact_ones_rounded(batched: bool) -> Non
         assert abs(rows[tick] - exact) < 1
 
 
+@pytest.mark.parametrize("high", [1, 1000, 2**20, 2**34])
+@pytest.mark.parametrize("regions", [1, 3])
+def test_buffers_are_whole_sums_of_whole_ticks_to_the_last_digit(high: int, regions: int) -> None:
+    """On the largest ticks, whose products come nearest to what floats hold exactly, and on others."""
+    length = 20 * BLOCK
+    values = np.random.default_rng(7).integers(0, high + 1, (length, regions))
+    values[: length // 2] = high
+    stream = Buffered(length, rho=Fraction(1, 2), high=high, regions=regions)
+    for part in np.split(values, [5, BLOCK, 3 * BLOCK, 9 * BLOCK + 1]):
+        stream.run(part)
+    ratios = 1 - buffers_for(length).losses
+    for buffer, ratio in enumerate(ratios.tolist()):
+        weights = np.rint(np.ldexp(ratio ** np.arange(BLOCK)[::-1], stream._used.weight_bits)).astype(np.int64).tolist()
+        decay = round(Fraction(ratio) ** BLOCK * 2**buffered.DECAY_BITS)
+        for region in range(regions):
+            kept = 0
+            for block in values[:, region].reshape(-1, BLOCK).tolist():
+                added = sum(weight * each for weight, each in zip(weights, block, strict=True))
+                kept = (kept * decay >> buffered.DECAY_BITS) + added
+            assert stream._buffers[region, buffer] == kept
+
+
 @BOTH
 def test_neighbouring_streams_are_as_far_apart_as_the_price_says_and_no_further(make: Make) -> None:
     """The best test of two Gaussian vectors is along their difference, where they are sqrt(2 rho) deviations apart."""
@@ -199,3 +221,15 @@ def test_sums_of_buffers_are_those_of_adding_up() -> None:
     assert made.total(10_000) == pytest.approx(float(coefficients.sum()), rel=1e-12)
     undone = np.array([made.undone_squares(tick) for tick in range(1, 10_001)])
     assert made.undone_squares_in_all(10_000) == pytest.approx(float(undone.sum()), rel=1e-9)
+
+
+@pytest.mark.usefixtures("quiet")
+@pytest.mark.parametrize(("length", "batched"), [(1000, False), (1000, True), (30_000, True)])
+def test_a_buffered_sum_of_large_values_is_off_by_its_noise_and_no_more(length: int, batched: bool) -> None:
+    """Weights of few bits are undone as they were rounded: without noise, a twentieth of that or less is left."""
+    high = 2**34
+    stream = Buffered(length, rho=Fraction(1, 2), high=high)
+    values = np.full(length, high)
+    released = stream.run(values) if batched else np.array([stream.update(high) for _ in range(length)])
+    off = released - np.cumsum(values)
+    assert np.sqrt((off**2).mean()) < 0.05 * stream.rms_error()

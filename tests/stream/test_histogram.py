@@ -68,3 +68,40 @@ def test_edges_that_do_not_rise_are_refused(edges: Any) -> None:
 def test_batches_of_another_shape_are_refused(batch: Any) -> None:
     with pytest.raises(LouverError, match=r"\.$"):
         Histogram(1, [1], 10).run(batch)
+
+
+def test_rows_of_different_lengths_are_refused_in_one_sentence() -> None:
+    with pytest.raises(LouverError, match=r"^A batch must be .*\.$"):
+        Histogram(1, [0], 10).run([[1, 2], [3]])
+    with pytest.raises(LouverError, match=r"^A tick must be .*\.$"):
+        Histogram(1, [0], 10, regions=2).update([1, 2, 3])
+
+
+def test_a_missing_tick_is_in_no_bin_of_any_region() -> None:
+    assert Histogram(300, [0], 100, regions=2).update(None).tolist() == [0, 0, 0, 0]
+
+
+def test_an_empty_batch_releases_nothing() -> None:
+    assert Histogram(1, [0], 10, regions=2).run(np.empty((0, 2))).shape == (0, 4)
+
+
+def test_masked_values_are_in_no_bin() -> None:
+    masked = np.ma.array([5, 5, -5], mask=[False, True, True])
+    assert Histogram(300, [0], 100).run(masked)[-1].tolist() == [0, 1]
+
+
+@pytest.mark.parametrize(("name", "forged"), [("epsilon", "1000"), ("horizon", 5), ("regions", 3)])
+def test_a_state_whose_counts_are_another_stream_is_refused(name: str, forged: object) -> None:
+    stream = Histogram(1, [0], 10)
+    plain = stream.to_dict()
+    plain["state"]["counts"]["parameters"][name] = forged
+    with pytest.raises(LouverError, match="damaged"):
+        Histogram.from_dict(plain)
+
+
+def test_a_state_whose_counts_are_of_another_tick_is_refused() -> None:
+    stream = Histogram(1, [0], 10)
+    before = stream.to_dict()
+    stream.update(1)
+    with pytest.raises(LouverError, match="damaged"):
+        Histogram.from_dict({**stream.to_dict(), "state": before["state"]})

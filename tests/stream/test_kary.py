@@ -202,3 +202,20 @@ def test_sums_and_maxima_over_digits_are_those_of_counting_one_by_one(arity: int
         for tick in range(1, 40)
         if tick <= (arity**4 - 1) // (2 if centre else 1)
     )
+
+
+@pytest.mark.parametrize("make", [KAry, Tree])
+def test_sums_that_do_not_fit_64_bits_are_refused(make: type[KAry] | type[Tree]) -> None:
+    with pytest.raises(ParameterError, match="64 bits"):
+        make(10_000, epsilon=1, high=2**52)
+    with pytest.raises(ParameterError, match="64 bits"):
+        make(2**20, epsilon=1, low=-(2**42), high=0)
+    assert make(2**9, epsilon=10**6, high=2**52).run(np.full(2**9, 2**52))[-1] == pytest.approx(2.0**61)
+
+
+@pytest.mark.parametrize("make", [KAry, Tree])
+def test_a_stream_past_its_horizon_stops_before_its_sum_is_too_large(make: type[KAry] | type[Tree]) -> None:
+    stream = make(2**9, epsilon=1, high=2**52)
+    stream.run(np.full(2**9, 2**52))
+    with pytest.raises(ParameterError, match="64 bits"):
+        stream.update(2**52)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import xml.etree.ElementTree as Xml
 from fractions import Fraction
@@ -16,7 +17,7 @@ from louver.source import Domain, Source, Table
 from louver.source.measures import View
 from louver.steward import Release
 from louver.stream.answer import Stream
-from louver.stream.picture import EDGE, MOST_PANELS, WIDTH, Frame, _areas, _line, _marks
+from louver.stream.picture import AMBER, EDGE, LETTER, MOST_PANELS, WIDTH, Frame, _areas, _line, _marks
 from louver.stream.planning import stream
 from tests.stream.published import HOUR
 from tests.stream.smoothing import seeded
@@ -65,6 +66,49 @@ def test_it_says_what_it_shows_to_those_who_cannot_see_it() -> None:
     assert picture[0].text == "count by room, 12 ticks from 2018-02-01 09:00 to 2018-02-01 10:00 UTC"
     assert str(picture[1].text).startswith("Protected: one row")
     assert [panel[0].text for panel in picture.iter(f"{SVG}g")] == ["hall"]
+
+
+def test_title_price_and_unit_can_be_seen() -> None:
+    title, told = words(drawn(["hall", "lab"], epsilon=Fraction(1, 3)))[:2]
+    assert title == "count by room, 12 ticks from 2018-02-01 09:00 to 2018-02-01 10:00 UTC"
+    assert told.startswith("epsilon 0.3334. Protected: one row")
+    assert told.endswith("Each panel has a scale of its own.")
+    assert "scale" not in words(drawn(["hall"]))[1]
+
+
+@pytest.mark.parametrize(
+    ("rooms", "end", "every", "said"),
+    [
+        (1, "2018-02-01T10:00", "5m", ["09:00", "09:10", "09:20", "09:30", "09:40", "09:50", "10:00"]),
+        (6, "2018-02-01T10:00", "5m", ["09:00", "09:15", "09:30", "09:45", "10:00"]),
+        (6, "2018-02-02T09:00", "5m", ["09:00", "18:00", "00:00", "09:00"]),
+        (1, "2018-02-04T00:00", "1h", ["09:00", "02-02", "12:00", "02-03", "12:00", "02-04"]),
+        (6, "2018-05-01T00:00", "1h", ["09:00", "03-10", "04-11", "05-01"]),
+    ],
+)
+def test_round_times_are_under_the_panels_and_none_is_over_another(
+    rooms: int, end: str, every: str, said: list[str]
+) -> None:
+    picture = drawn([f"room {number}" for number in range(rooms)], end=end, every=every)
+    found = [text for text in picture.iter(f"{SVG}text") if re.fullmatch(r"\d\d[:-]\d\d", str(text.text))]
+    shown = found[: len(found) // (1 if rooms == 1 else 2)]  # of the first column
+    assert [text.text for text in shown] == said
+    share = {"start": 0.0, "middle": 0.5, "end": 1.0}
+    ends = [
+        (x, x + 5 * LETTER)
+        for text in shown
+        for x in [float(text.attrib["x"]) - share[text.attrib.get("text-anchor", "start")] * 5 * LETTER]
+    ]
+    assert all(one[1] < other[0] for one, other in itertools.pairwise(ends))
+
+
+def test_a_limit_is_drawn_in_its_panel_and_in_the_legend() -> None:
+    picture = drawn(["hall"], above=40, miss_rate=0.05)
+    lines = [path for path in picture.iter(f"{SVG}path") if path.attrib.get("stroke") == AMBER]
+    assert len(lines) == 2
+    assert "limit" in words(picture)
+    assert "40" in words(picture)  # it is inside the panel, however few are there
+    assert not [path for path in drawn(["hall"]).iter(f"{SVG}path") if path.attrib.get("stroke") == AMBER]
 
 
 def test_a_long_name_keeps_both_ends_and_is_whole_in_its_title() -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from datetime import timedelta
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +15,15 @@ from hypothesis import given
 from louver.errors import LouverError, ParameterError
 from louver.noise.bits import SYSTEM
 from louver.privacy import Charge, Unit
-from louver.source import Bound
-from louver.source.measures import View
+from louver.source import Bound, Domain, Source, Table
+from louver.source.measures import MOST_KEYS, View
+from louver.steward import Payment
 from louver.stream.kernels import KERNELS
 from louver.stream.measured import Measured
-from louver.stream.ticks import Ticks, ticks_in
+from louver.stream.planning import stream
+from louver.stream.released import Released
+from louver.stream.ticks import Ticks
+from louver.stream.window_units import ticks_in
 from tests.misuse import anything, assert_made_or_refused
 from tests.stream.published import ROOMS, SLOTTED, TICKS, TRUTH, house, planned, source, values_of
 from tests.stream.smoothing import seeded
@@ -136,7 +142,6 @@ def test_bands_are_known_for_every_tick_or_for_none(name: str) -> None:
 def test_a_band_holds_as_often_as_it_says(name: str) -> None:
     """At 20,000 independent regions; 19 of 20 less five deviations of a binomial, which fails in under 1e-6 of runs."""
     from louver.source import Domain, Source, Table
-    from louver.stream.planning import stream
 
     many = Domain({"room": list(range(20_000))}, keys=["room"])
     table = Source(Table("presence.csv", dataset="house", unit=Unit.row()), domains=many)
@@ -164,12 +169,12 @@ def test_ticks_are_cut_from_midnight_and_must_divide_a_day() -> None:
 def test_no_ticks_are_made_of_nonsense(time: Any, begin: Any, end: Any, every: Any) -> None:
     assert_made_or_refused(lambda: Ticks(time, begin, end, every))
     hour = Ticks("time", "2018-02-01T09:00", "2018-02-01T10:00", "5m")
-    assert_made_or_refused(lambda: ticks_in(every, hour))
+    assert_made_or_refused(lambda: ticks_in(every, hour, "last"))
 
 
-def test_a_window_is_a_number_of_ticks_or_a_length_of_time() -> None:
+def test_so_many_ticks_are_a_number_of_them_or_a_length_of_time() -> None:
     hour = Ticks("time", "2018-02-01T09:00", "2018-02-01T10:00", "5m")
-    assert [ticks_in(each, hour) for each in (3, "3", "1h", "12m", timedelta(hours=2))] == [3, 3, 12, 3, 24]
+    assert [ticks_in(each, hour, "last") for each in (3, "3", "1h", "12m", timedelta(hours=2))] == [3, 3, 12, 3, 24]
 
 
 @pytest.mark.parametrize(
@@ -177,7 +182,7 @@ def test_a_window_is_a_number_of_ticks_or_a_length_of_time() -> None:
     [
         ({"mechanism": "segmant", "epsilon": 1}, "did you mean 'segment'"),
         ({"epsilon": 1, "rho": 1}, "one way"),
-        ({"within": 5}, "within together with miss_rate"),
+        ({"within": 5}, "within needs miss_rate too"),
         ({"within": 5, "miss_rate": 0.05}, "promises no distance"),
         ({"mechanism": "laplace", "within": -1, "miss_rate": 0.05}, "within must be"),
         ({"mechanism": "laplace", "rho": 1}, "pure price"),
@@ -204,6 +209,73 @@ def test_what_makes_no_stream_is_refused_with_one_sentence(asked: dict[str, Any]
     assert str(refused.value).endswith(".")
 
 
+@pytest.mark.parametrize("head", ["tick", "value", "low", "High", "band", "last", "above"])
+def test_a_region_is_not_called_what_something_else_of_a_stream_is(head: str) -> None:
+    table = Table("presence.csv", dataset="house", unit=Unit.row(), columns={"when": "day(time)"})
+    hour: dict[str, Any] = {"every": "5m", "begin": "2018-02-01T09:00", "end": "2018-02-01T10:00", "epsilon": 1}
+    regions = Domain({head: ["hall", "lab"]}, keys=[head])
+    with pytest.raises(ParameterError, match=f"cannot have a column '{head}'"):
+        stream(Source(table, domains=regions), by=head, **hour)
+    named = Table("presence.csv", dataset="house", unit=Unit.row(), columns={head: "month(time)"})
+    months = Domain({head: [1, 2]}, keys=[head])
+    with pytest.raises(ParameterError, match=f"cannot have a column '{head}'"):
+        stream(Source(named, domains=months), by=head, **hour)
+
+
+def test_a_stream_of_more_numbers_than_fit_at_once_is_live() -> None:
+    year: dict[str, Any] = {"begin": "2018-01-01", "end": "2026-01-01"}
+    with pytest.raises(ParameterError, match="publish the stream live"):
+        planned(**year)
+    plan = planned(**year, live=True)
+    assert len(plan.ticks) * len(plan.regions) > MOST_KEYS
+    assert plan.reading is None
+    assert len(plan.part(plan.parts - 1).keys[0]) == 2
+
+
+def test_such_a_stream_is_not_paid_for_as_a_whole(tmp_path: Path) -> None:
+    plan = planned(begin="2018-01-01", end="2026-01-01", live=True)
+    with house(tmp_path) as made:
+        with pytest.raises(ParameterError, match="part by part"):
+            made.steward.run(plan)
+        assert made.ledger.spent() == 0
+        _, state = made.steward.advance(plan, 0, None, paid=Payment("years"))
+        assert plan.restored(state).ticks == 1
+
+
+@pytest.mark.parametrize("name", ["laplace", "kary", "signed", "segment"])
+@pytest.mark.parametrize("high", [2**60, 10**25])
+def test_sums_of_large_values_are_released_whole_or_as_they_are(name: str, high: int) -> None:
+    plan = planned().with_(measured=Measured.sum_of("watts", 0, high), kernel=name, epsilon=10**6)
+    steps = 20 * 2**16
+    released = plan.run(View((np.full(24, steps, dtype=np.int64),)), SYSTEM).answer
+    expected = float(steps * plan.measured.step) * (np.arange(1, 13) if KERNELS[name].is_sum else np.ones(12))
+    np.testing.assert_allclose(values_of(released)[:, 0], expected, rtol=1e-4)
+
+
+@pytest.mark.parametrize("step", [Fraction(1, 2**512), Fraction(1), Fraction(2), Fraction(2**512)])
+def test_the_largest_numbers_of_the_widest_bounds_can_be_written_down(step: Fraction) -> None:
+    plan = planned().with_(measured=Measured.sum_of("watts", 0, 2**16 * step, step))
+    most = np.array([[2**62], [-(2**62)]])
+    for values in (most, most.astype(np.float64)):
+        plain = Released.of(plan.scale, plan.weight, values).to_dict()
+        again = Released.from_dict(json.loads(json.dumps(plain, allow_nan=False))).values[:, 0]
+        np.testing.assert_allclose(again.astype(np.float64), [2.0**62 * float(step), -(2.0**62) * float(step)])
+
+
+def test_a_sum_says_what_it_is_the_sum_of() -> None:
+    plan = planned(Unit.row(), mechanism="laplace", within=50, miss_rate=0.05).with_(
+        measured=Measured.sum_of("watts", 0, 5000)
+    )
+    assert "Each value of watts counts as the nearest multiple of 0.125 from 0 to 5,000." in plan.promise
+    assert "errors caused by clamping and rounding values are not covered" in plan.promise
+    assert "in 801 rows of one tick and region that can come to more than the distance of 50" in plan.warnings[-1]
+    for name in ("segment", "kary"):
+        also = plan.with_(kernel=name, epsilon=1, within=None, miss_rate=None)
+        assert "nearest multiple of 0.125" in also.promise
+        assert also.warnings == ()
+    assert "nearest multiple" not in planned().promise
+
+
 def test_negative_values_need_a_running_sum() -> None:
     signed = Measured.sum_of("watts", -5, 5)
     plan = planned(SLOTTED)
@@ -221,7 +293,29 @@ def test_a_released_number_is_rounded_to_a_thousandth_of_a_units_weight() -> Non
     assert values[0, 0] == pytest.approx(12345 * float(plan.measured.step), abs=2e-6)
 
 
+@pytest.mark.parametrize("part", ["slot(seen, 5)", "day(seen)"])
+def test_ticks_are_of_the_time_that_the_unit_is_made_of(part: str) -> None:
+    assert planned(Unit("person", part)).ticks.time == "seen"
+    assert planned(Unit("person", part, "time")).ticks.time == "time"
+    assert planned(Unit("person", part, "hour(came)")).ticks.time == "time"
+
+
 def test_what_the_bound_leaves_out_is_warned_of(tmp_path: Path) -> None:
     assert "one does" in planned(SLOTTED).warnings[0]
     assert planned(SLOTTED, Bound(1)).warnings == planned(Unit.row()).warnings == ()
     assert source(tmp_path).bound is None
+
+
+def test_a_plan_prints_what_it_is_as_sentences() -> None:
+    plan = planned(SLOTTED, epsilon=1)
+    stream, protected, promise, price, warning = str(plan).splitlines()
+    assert stream.endswith("12 ticks of 2 regions, by segment.")
+    assert (protected, promise, price) == (plan.protected, f"Promise: {plan.promise}", "Price: epsilon 1.0000 at most.")
+    assert warning == f"Warning: {plan.warnings[0]}"
+    assert "Price: rho 0.1250 at most." in str(planned(rho=Fraction(1, 8)))
+
+
+def test_a_unit_that_may_last_for_a_second_is_warned_of() -> None:
+    (said,) = planned(Unit("person", "time"), Bound(1)).warnings
+    assert "perhaps a single second" in said
+    assert said.endswith("let the unit be (person, slot(time, 5)).")

@@ -50,6 +50,7 @@ def test_one_unit_pays_epsilon_whatever_it_touches(unit: Unit, bound: Bound | No
 
 def test_different_people_need_no_bound_where_each_is_in_one_cell() -> None:
     plan = planned(IN_ROOM, distinct="person")
+    assert plan.reading is not None
     assert plan.reading.bound is None
     assert (plan.touch.times, plan.touch.step) == (1, 1)
     assert planned(SLOTTED, Bound(3), distinct="person").touch.step == 1
@@ -66,7 +67,8 @@ def test_a_window_pays_for_all_its_units_together() -> None:
     assert plan.cell_price == Pure(Fraction(1, 12))
     assert plan.price == Pure(1)
     assert "any 6 of these together" in plan.protected
-    assert "30 minutes of whoever has one in each tick" in plan.promise
+    assert "30 minutes of whoever has one in each slot." in plan.promise
+    assert "A stay of 30 minutes that begins within a slot is in 7 of them." in plan.promise
 
 
 @pytest.mark.parametrize("unit", [PERSON, DAILY, Unit("person", "slot(time, 60)")])
@@ -108,7 +110,7 @@ def test_the_scope_is_the_narrowest_box_of_columns_that_the_unit_fixes() -> None
     assert ranges(IN_ROOM)["room"].values == frozenset(ROOMS)
     assert ranges(DAILY) == {"day(time)": day}
     assert ranges(Unit("person", "slot(time, 240)")) == {"slot(time, 240)": Between(NINE.replace(hour=8), hour.end)}
-    assert ranges(PERSON) == ranges(Unit("person", "day(other)")) == {}
+    assert ranges(PERSON) == ranges(Unit("person", "day(other)"), time="time") == {}
 
 
 def test_streams_of_different_hours_pay_apart_and_of_one_hour_together(tmp_path: Path) -> None:
@@ -146,6 +148,7 @@ def invented(dice: random.Random) -> list[tuple[str, str, str, int]]:
 def true_numbers(folder: Path, plan: StreamPlan, given: list[tuple[str, str, str, int]]) -> NDArray[np.int64]:
     path = folder / "rows.csv"
     path.write_text("\n".join(["person,room,time,watts", *(",".join(map(str, row)) for row in given)]))
+    assert plan.reading is not None
     return rows.read(Table(path, dataset="house", unit=plan.unit), plan.reading, b"secret").values[0]
 
 

@@ -12,13 +12,14 @@ import pytest
 from louver.errors import BudgetError, LouverError
 from louver.ledger import Cap, Ledger
 from louver.noise.bits import SYSTEM
-from louver.privacy import Approximate, Pure, plan_from_dict, plan_to_dict
+from louver.privacy import Approximate, Pure, Unit, ZeroConcentrated, plan_from_dict, plan_to_dict
 from louver.source import Bound
 from louver.source.measures import View
 from louver.steward import Steward
 from louver.stream.choose import choose
-from louver.stream.kernels import KERNELS
+from louver.stream.kernels import KERNELS, Shape, made
 from louver.stream.publishing import publish
+from louver.stream.ticks import Ticks
 from tests.stream.living import lived, made_ledger
 from tests.stream.published import HOUR, SLOTTED, TICKS, TRUTH, assert_goes_on, house, planned, source, values_of
 from tests.stream.smoothing import seeded
@@ -169,3 +170,19 @@ def test_a_restart_before_every_tick_changes_nothing(
         with made_ledger(folder) as ledger:
             told.append(lived(plan, ledger, folder, restarting=restarting))
     assert list(dict.fromkeys(told[1])) == told[0]
+
+
+@pytest.mark.parametrize("mechanism", ["kary", "tree", "buffered", "toeplitz", "signed"])
+def test_a_unit_that_moves_a_tick_by_more_than_a_tick_may_have_is_refused_in_words(mechanism: str) -> None:
+    kernel = KERNELS[mechanism]
+    price = Pure(1) if kernel.pure else ZeroConcentrated(1)
+    with pytest.raises(LouverError, match=r"fewer rows of a unit.*\.$"):
+        made(mechanism, price, Shape(1, TICKS, 2**35, 2**34), {}, SYSTEM)
+
+
+@pytest.mark.parametrize("unit", [Unit("person", "time"), Unit("person", "day(time)"), Unit.row()])
+def test_a_stream_ends_before_the_calendar_does(unit: Unit) -> None:
+    """A day more than its last one must be a day too."""
+    with pytest.raises(LouverError, match=r"9999\.$"):
+        Ticks("time", "9999-12-31", "9999-12-31T01:00", "5m")
+    assert Ticks("time", "9999-12-30", "9999-12-31", "1h").ranges(unit)

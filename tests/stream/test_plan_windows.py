@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
+from louver.errors import ParameterError
 from louver.noise.bits import SYSTEM
 from louver.privacy import Pure, Unit, ZeroConcentrated
 from louver.source import Bound
+from louver.stream.session import check_live
 from tests.stream.published import SLOTTED, planned
 
 FRESH = ("gaussian", "segment")
@@ -56,6 +58,44 @@ def test_rows_in_whatever_cells_may_all_be_in_one() -> None:
     )
 
 
+@pytest.mark.parametrize(("minutes", "units"), [(5, 24), (15, 8), (60, 2)])
+def test_a_length_of_time_has_the_units_of_all_its_slots(minutes: int, units: int) -> None:
+    plan = planned(Unit("person", f"slot(time, {minutes})"), Bound(1), every="1h", window="2h")
+    assert plan.window == units
+    assert plan.cell_price == Pure(Fraction(1, units))
+    assert "2 hours of whoever has one in each slot" in plan.promise
+
+
+def test_slots_of_several_lengths_are_as_fine_as_all_of_them_together() -> None:
+    unit = Unit("person", "slot(time, 15)", "slot(time, 10)")
+    assert planned(unit, Bound(1), every="15m", window="15m").window == 3
+    assert planned(unit, Bound(1), every="15m", mechanism="gaussian", rho=1, window=2).ticks_apart is False
+
+
+@pytest.mark.parametrize("unit", [ROW, TIMED])
+def test_a_length_of_time_is_refused_where_nobody_knows_how_many_units_it_has(unit: Unit) -> None:
+    bound = None if unit is ROW else Bound(1)
+    with pytest.raises(ParameterError, match="Give the window as a number of units, such as 6, or protect slots"):
+        planned(unit, bound, window="30m")
+    assert "whenever they are" in planned(unit, bound, window=6).promise
+
+
+def test_different_people_are_one_in_a_tick_however_many_units_they_have() -> None:
+    assert planned(TIMED, Bound(1), by=(), distinct="person", window="30m").window == 6
+    with pytest.raises(ParameterError, match="number of units"):
+        planned(TIMED, Bound(1), distinct="person", window="30m")  # who may be in several rooms of a tick
+
+
+def test_a_day_is_the_tick_of_a_stream_by_days() -> None:
+    days: dict[str, Any] = {"every": "1d", "begin": "2018-02-01", "end": "2018-02-11"}
+    daily = Unit("person", "day(time)")
+    plan = planned(daily, Bound(1), window="3d", **days)
+    assert plan.window == 3
+    assert plan.cell_price == Pure(Fraction(1, 3))
+    assert planned(daily, Bound(1), mechanism="gaussian", rho=1, window=3, **days).ticks_apart
+    check_live(plan, "days")
+
+
 def test_pure_prices_are_for_any_units_at_no_more() -> None:
     plan = planned(window=12)
     assert plan.cell_price == Pure(Fraction(1, 12))
@@ -81,3 +121,21 @@ def test_the_reach_of_the_noise_is_promised(name: str) -> None:
     plan = planned(mechanism=name, rho=Fraction(1, 8))
     assert plan.noise_reach(Fraction(19, 20)) == 4
     assert "is within 4 of the truth, except in at most 1 of 20 cases" in plan.promise
+
+
+@pytest.mark.parametrize(
+    ("asked", "band", "fresh"),
+    [
+        ({"epsilon": 1}, "their band is an estimate", ["the mechanism laplace releases them so"]),
+        ({"rho": Fraction(1, 8)}, "their band is an estimate", ["the mechanism gaussian releases them so"]),
+        ({"mechanism": "pegasus"}, "how far off they are is not known", []),
+    ],
+)
+def test_of_smoothed_numbers_it_is_said_first_that_no_error_is_promised(
+    asked: dict[str, Any], band: str, fresh: list[str]
+) -> None:
+    first, second = planned(**asked).promise.split(". ")[:2]
+    assert first.startswith("No error of these numbers is promised: they are smoothed")
+    assert first.endswith(band)
+    assert second.startswith("Before they are smoothed, each count of a tick and room is within")
+    assert second.split("; ")[1:] == fresh

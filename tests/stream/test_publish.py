@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import xml.etree.ElementTree as Xml
 from fractions import Fraction
 from pathlib import Path
@@ -17,6 +18,7 @@ from louver.ledger import Cap, Ledger
 from louver.privacy import Unit
 from louver.source import Domain, Source, Table
 from louver.stream.publishing import publish
+from louver.stream.released import Released, rounded_up
 from tests.stream.published import HOUR, NINE, ROOMS, SLOTTED, TICKS, TRUTH, House, house, planned, source, values_of
 
 LOUD: dict[str, Any] = {**HOUR, "mechanism": "laplace", "epsilon": 500}
@@ -61,6 +63,24 @@ def test_csv_json_and_frames_hold_the_same(made: House, tmp_path: Path) -> None:
         stream.to_frame("excel")
     with pytest.raises(DataError, match="cannot be written"):
         stream.to_csv(tmp_path / "nowhere" / "a.csv")
+
+
+def test_numbers_have_as_many_digits_as_one_unit_deserves(made: House) -> None:
+    stream = publish(made.source, ledger=made.ledger, **HOUR, epsilon=1)
+    cells = [row.split(",")[2:] for row in stream.to_csv().splitlines()[1:]]
+    assert all(re.fullmatch(r"-?\d+(\.\d{1,3})?", cell) for row in cells for cell in row)
+    assert not any(cell.endswith(".0") or cell == "-0" for row in cells for cell in row)
+    assert all(float(low) <= float(value) <= float(high) for value, low, high in cells)
+
+
+def test_a_band_is_rounded_up_and_what_is_round_stays() -> None:
+    assert rounded_up(np.array([2.0004, 0.1 + 0.2, 3.0, np.nan]), 3).tolist()[:3] == [2.001, 0.3, 3.0]
+    assert rounded_up(np.array([12.25]), 0).tolist() == [13]
+
+
+def test_a_value_that_rounds_to_zero_has_no_sign() -> None:
+    found = Released.of(Fraction(1), Fraction(1), np.array([[-0.0001]])).values
+    assert str(found[0, 0]) == "0.0"
 
 
 def test_the_same_key_gives_the_same_stream_for_nothing(made: House) -> None:

@@ -24,7 +24,8 @@ from louver.source.measures import View
 from louver.stream import state_file
 from louver.stream.plan import StreamPlan
 from louver.stream.planning import stream
-from louver.stream.session import Session, Tick
+from louver.stream.session import Session, payment_for, payment_of, released_ticks
+from louver.stream.tick import Tick
 from louver.watch.tables import Tables
 from tests.ledger.forks import ending, forked
 from tests.stream.living import KEY, LIVE, lived, made_ledger, table
@@ -63,6 +64,28 @@ def test_ticks_one_by_one_are_the_stream_as_a_whole(tmp_path: Path, monkeypatch:
     half = plan.band(0.95, np.array(whole["deviations"]).T)
     assert half is not None
     np.testing.assert_allclose(np.array([tick.bands for tick in ticks], dtype=np.float64), half, atol=1e-6)
+
+
+def test_what_was_published_is_had_again_from_the_ledger_alone(tmp_path: Path) -> None:
+    plan, told = planned(SLOTTED, Bound(1)), list[Tick]()
+    with made_ledger(tmp_path) as ledger:
+        with Session.open(plan, ledger, tmp_path / "state", told.append, key=KEY) as session:
+            for number in range(4):
+                session.advance(None if number == 2 else table(number))
+        (tmp_path / "state").unlink()
+        assert list(released_ticks(plan, ledger, KEY)) == told
+        assert [tick.missing for tick in told] == [False, False, True, False]
+        assert ledger.spent() == 1
+
+
+def test_a_key_pays_for_one_stream(tmp_path: Path) -> None:
+    plan, other = planned(SLOTTED, Bound(1)), planned(SLOTTED, Bound(1), mechanism="laplace")
+    with made_ledger(tmp_path) as ledger:
+        assert payment_for(plan, ledger, KEY) is None
+        lived(plan, ledger, tmp_path, until=1)
+        assert payment_for(plan, ledger, KEY) == payment_of(ledger, KEY)
+        with pytest.raises(ParameterError, match=r"key 'rooms' was used for another plan"):
+            payment_for(other, ledger, KEY)
 
 
 def test_a_tick_that_is_missing_is_released_as_one_without_rows(tmp_path: Path) -> None:

@@ -15,7 +15,8 @@ from louver.errors import BudgetError, DataError, LedgerError, ParameterError
 from louver.ledger import Cap, Ledger
 from louver.source import Bound, rows
 from louver.stream import session
-from louver.stream.session import Session, Tick
+from louver.stream.session import Session
+from louver.stream.tick import Tick
 from tests.stream.living import KEY, LIVE, lived, made_ledger
 from tests.stream.published import SLOTTED, TICKS, house, planned
 

@@ -302,3 +302,22 @@ def test_before_the_first_tick_the_trace_is_empty_and_all_regions_scatter_alike(
     stream = SINGLE[name](THREE)
     assert stream.trace.released.shape == stream.trace.variances.shape == (0, THREE)
     assert (stream.variances() == stream.variances()[0]).all()
+
+
+@pytest.mark.parametrize(
+    "masked",
+    [
+        np.ma.array([[1, 999], [3, 4]], mask=[[False, True], [True, False]]),
+        [np.ma.array([1, 999], mask=[False, True]), np.ma.array([3, 4], mask=[True, False])],
+        np.ma.array([["1", "2"], ["3", "4"]], mask=[[False, True], [True, False]]),
+    ],
+)
+def test_masked_values_are_missing(masked: Any) -> None:
+    assert Laplace(100, 2).run(masked).tolist() == [[1, 0], [0, 4]]
+    assert Laplace(100, 2).update(masked[0]).tolist() == [1, 0]
+
+
+def test_after_an_empty_batch_a_hierarchy_has_no_deviations() -> None:
+    stream = Hierarchy(1, [None, 0, 0])
+    stream.run([[1, 2]])
+    assert stream.run(np.empty((0, 2))).shape == stream.deviations.shape == (0, 3)

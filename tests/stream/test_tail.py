@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -97,3 +98,17 @@ def test_an_epsilon_that_is_none_is_refused(epsilon: object) -> None:
 def test_other_absurd_parameters_are_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(LouverError, match=r"\.$"):
         look_at_tail(np.arange(10), 10, 1, **wrong)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("missing", [None, math.nan, 0])
+def test_a_missing_value_stays_in_so_that_the_size_tells_of_nobody(missing: object) -> None:
+    """The size is released: of streams that differ in whether one value is there, it must be the same."""
+    there = [*range(1000)]
+    without = [*there[:-1], missing]
+    sizes = {look_at_tail(values, 10**6, 1, neighbours="presence").size for values in (there, without)}
+    assert sizes == {1000}
+
+
+def test_a_missing_value_is_in_neither_count() -> None:
+    looked = look_at_tail([None] * 50, 4, 10**3, neighbours="presence")  # type: ignore[arg-type]
+    assert (looked.near, looked.far) == (0, 0)

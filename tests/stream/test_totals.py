@@ -46,6 +46,7 @@ def test_the_tree_comes_from_the_columns_and_only_keys_are_read() -> None:
     assert plan.regions == NODES
     assert plan.keys == ("floor", "room")
     assert plan.places.parents == (None, 0, 0, 1, 1, 2)
+    assert plan.reading is not None
     assert plan.reading.keys[0].columns == ("room", "slot(time, 5)")
     assert len(plan.reading.keys[0]) == 3 * TICKS
     assert "floor" not in dict(plan.scope.ranges)
@@ -54,6 +55,7 @@ def test_the_tree_comes_from_the_columns_and_only_keys_are_read() -> None:
 def test_levels_that_are_keys_are_read_too() -> None:
     both = Domain({"floor": [0, 0, 1], "room": ["a", "b", "a"]}, keys=["floor", "room"])
     plan = floors(domain=both)
+    assert plan.reading is not None
     assert plan.reading.keys[0].columns[:2] == ("floor", "room")
     assert plan.regions == ((None, None), (0, None), (1, None), (0, "a"), (0, "b"), (1, "a"))
 
@@ -131,7 +133,7 @@ def test_a_published_total_has_no_value_in_the_columns_below_it(tmp_path: Path) 
     [
         ({"by": ()}, "no regions"),
         ({"mechanism": "kary"}, "Totals are for the mechanisms"),
-        ({"above": 3, "miss_rate": 0.05}, "with totals"),
+        ({"above": 3, "miss_rate": 0.05}, "where there are totals"),
         ({"by": ["flor", "room"]}, "no key column 'flor'"),
         ({"by": ["floor"]}, "over keys of the domain"),
         ({"options": {"smoother": "median"}}, "does not take smoother"),

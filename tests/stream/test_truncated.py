@@ -16,6 +16,7 @@ from louver.errors import LouverError
 from louver.noise import Bits
 from louver.noise.bits import SYSTEM
 from louver.privacy import Approximate, Pure
+from louver.stream.means import PresentMean
 from louver.stream.truncated import COUNTINGS, LONGEST_LAG, TruncatedSum, default_lag
 from tests.misuse import NOT_POSITIVE
 from tests.noise.laws import assert_follows, assert_rejects, laplace
@@ -242,3 +243,21 @@ def test_a_threshold_helps_where_the_bound_is_loose() -> None:
 def test_pairs_of_neighbours_are_all_there() -> None:
     """The audit above looks at every change of one of three values from 0 to 4."""
     assert len(list(replaced(3, 4))) == 15 * len(list(itertools.combinations(range(5), 2)))
+
+
+@pytest.mark.parametrize("kind", [TruncatedSum, PresentMean])
+def test_a_state_whose_sums_are_dearer_than_the_stream_is_refused(kind: type[TruncatedSum]) -> None:
+    stream = kind(1, high=100, horizon=20, lag=2)
+    stream.run([5] * 4)
+    plain = stream.to_dict()
+    for later in plain["state"]["later"]:
+        later["parameters"]["epsilon"] = "1000"
+    with pytest.raises(LouverError, match="damaged"):
+        kind.from_dict(plain)
+
+
+def test_a_state_whose_count_is_dearer_than_the_mean_is_refused() -> None:
+    plain = PresentMean(1, high=100, horizon=20).to_dict()
+    plain["state"]["counts"]["parameters"]["epsilon"] = "1000"
+    with pytest.raises(LouverError, match="damaged"):
+        PresentMean.from_dict(plain)

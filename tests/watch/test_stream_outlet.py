@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from louver.errors import DataError
-from louver.stream.session import Tick
+from louver.stream.tick import Tick
 from louver.watch import stream_outlet
 from louver.watch.stream_outlet import Outlet
 from louver.watch.targets import Target
@@ -106,11 +106,11 @@ def test_a_file_grows_and_has_each_tick_once(tmp_path: Path) -> None:
     place.ticks([tick(1, missing=True), tick(2)])
     assert path.read_text().splitlines() == [
         "region,tick,value,low,high",
-        "hall,2018-02-01T09:00:00+00:00,0,-2.0,2.0",
+        "hall,2018-02-01T09:00:00+00:00,0,-2,2",
         "lab,2018-02-01T09:00:00+00:00,7.5,,",
         "hall,2018-02-01T09:05:00+00:00,,,",
         "lab,2018-02-01T09:05:00+00:00,,,",
-        "hall,2018-02-01T09:10:00+00:00,2,0.0,4.0",
+        "hall,2018-02-01T09:10:00+00:00,2,0,4",
         "lab,2018-02-01T09:10:00+00:00,7.5,,",
     ]
 

@@ -16,6 +16,8 @@ from louver.sense.events import instant, microseconds
 from louver.steward import key_of_parts
 from louver.watch.pipeline import prepared
 from louver.watch.stream_rules import DAY, Part, StreamRule
+from louver.watch.stream_toml import OF_A_STREAM
+from louver.watch.tables import Tables
 from tests.watch.made import NINE, STEP
 from tests.watch.streamed import DAILY, LOUD, ROOMS, streamed
 
@@ -38,6 +40,20 @@ def test_a_stream_with_an_end_is_one_part() -> None:
     rule = StreamRule(name="rooms", begin=NINE, end=NINE + HOUR, to="rooms.csv")
     assert parts(rule, NINE - HOUR, NINE + 3 * HOUR) == [Part(NINE, NINE + HOUR)]
     assert rule.key_of(Part(NINE, NINE + HOUR)) == "stream rooms"
+
+
+@pytest.mark.parametrize(("window", "units"), [("1h", 12), (7, 7)])
+def test_a_window_that_lasts_some_time_has_a_unit_in_each_slot(tmp_path: Path, window: Any, units: int) -> None:
+    rules = streamed(tmp_path)
+    rule = StreamRule(name="rooms", each=DAY, to="rooms.csv", asked={"epsilon": 1, "window": window})
+    plan = rule.plan(Part(NINE, NINE + HOUR), Tables(rules).empty(), rules.building, STEP)
+    assert plan.window == units
+
+
+def test_every_key_of_a_stream_is_documented() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "watch.md").read_text()
+    table = page.partition("| `[stream.NAME]` |")[2].partition("\n\n")[0]
+    assert [key for key in OF_A_STREAM if f"`{key}`" not in table] == []
 
 
 @pytest.mark.parametrize(
@@ -84,6 +100,7 @@ def test_a_watch_may_have_streams_alone(tmp_path: Path) -> None:
     [
         ("epsilom = 1", "did you mean 'epsilon'"),
         ('by = "rom"', "there is no 'rom'"),
+        ('by = "floor,region"', r'write a list: \["floor", "region"\]'),
         ('by = ["region", "region"]', "names each of its levels once"),
         ('every = "10m"', "another length than the watch's slot, 5 minutes"),
         ('each = "7h"', "hours or minutes that divide one"),

@@ -16,6 +16,7 @@ COMMANDS = {
     "ask": "which keys meet a condition, with a promise, paid for by a ledger",
     "demo": "flag crowded rooms of an invented building, with price and promise",
     "ledger": "make, show, prove and report the account of a data set's privacy budget",
+    "map": "build a private map of what people measure, and show, ask and combine maps",
     "publish": "publish private numbers: a stream with a value for each tick and region",
     "sense": "turn raw events into a table of pseudonyms that can be asked about",
     "simulate": "invent a building's events, or other data, with the truth behind them",

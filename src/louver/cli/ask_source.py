@@ -37,7 +37,7 @@ def asked_source(arguments: argparse.Namespace) -> Source:
         _check_file(Path(given))
         table = getattr(_asked(arguments.question), "table", None) or "presence"
         raise ParameterError(f"Name the table: {given}#{table}.")
-    path, name = _described(given)
+    path, name = described(given)
     if arguments.unit is not None:
         raise ParameterError(f"{path} says what the unit is; --unit is for a bare file.")
     return _with_rows(Source.read(path, name))
@@ -110,10 +110,12 @@ def asked_ledger(
     plan: Any,
     worst: Callable[[], Sequence[Charge]],
     budget: Fraction | None,
+    exact: tuple[str, ...] = (),
 ) -> Iterator[Ledger]:
     """The ledger, opened. One that is not there is made if its budget is said, and its owner's token shown once.
 
-    `worst` says what the question can charge in all: one that cannot be paid makes no ledger.
+    `worst` says what the question can charge in all: one that cannot be paid makes no ledger. `exact` are totals that a
+    new ledger lets be exact.
     """
     from louver.ledger import Ledger
     from louver.ledger.place import store_at
@@ -134,7 +136,7 @@ def asked_ledger(
             )
         check(source.table, plan)  # a mistake must not leave a ledger behind
         _check_suffices(plan, worst(), budget)
-        with _made(where, source, budget) as ledger:
+        with _made(where, source, budget, exact) as ledger:
             yield ledger
         return
     with Ledger.open(where) as ledger:
@@ -154,7 +156,10 @@ def why_refused(
     if where is not None and store_at(where).exists():
         with Ledger.open(where) as ledger:
             Steward(source.table, ledger)  # says what does not fit together
-            refusal = ledger.refusal(plan, audience=arguments.audience)
+            try:
+                refusal = ledger.refusal(plan, audience=arguments.audience)
+            except BudgetError as other:  # what no sum or no owner allows
+                return str(other)
         return None if refusal is None else str(refusal)
     if budget is None:
         return None
@@ -201,7 +206,8 @@ def _named_ledger(arguments: argparse.Namespace) -> str | Path | None:
     return chosen
 
 
-def _described(given: str) -> tuple[Path, str | None]:
+def described(given: str) -> tuple[Path, str | None]:
+    """The description that is meant, and the name of a source in it."""
     file, colon, name = given.rpartition(":")
     if colon and file.endswith(".toml"):
         return Path(file), name
@@ -216,14 +222,14 @@ def _described(given: str) -> tuple[Path, str | None]:
 
 
 @contextmanager
-def _made(where: str | Path, source: Source, budget: Fraction) -> Iterator[Ledger]:
+def _made(where: str | Path, source: Source, budget: Fraction, exact: tuple[str, ...]) -> Iterator[Ledger]:
     from louver.cli import ui
     from louver.decide.words import number
     from louver.ledger import Cap, Ledger
     from louver.ledger.place import key_path
 
     ledger, tokens = Ledger.create(
-        where, dataset=source.table.dataset, unit=source.table.unit, caps=[Cap(epsilon=budget)]
+        where, dataset=source.table.dataset, unit=source.table.unit, caps=[Cap(epsilon=budget, exact=exact)]
     )
     with ledger:
         said = f"Made the ledger {ui.printable(ledger.address)} with a budget of {number(budget)} for {ledger.dataset}."

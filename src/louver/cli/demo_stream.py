@@ -88,8 +88,7 @@ def _true_counts(stream: Stream, rows: Rows) -> NDArray[np.int64]:
 def _say(stream: Stream, truth: NDArray[np.int64], path: Path) -> None:
     errors = np.abs(stream.released.values - truth)
     half = stream.band()
-    inside = 0.0 if half is None else float((errors <= half).mean())
-    busy = truth > 0
+    inside, busy = np.zeros_like(errors, dtype=np.bool_) if half is None else errors <= half, truth > 0
     a = math.exp(-EPSILON)
     fresh = 2 * a / (1 - a * a)
     ticks, regions = truth.shape
@@ -102,7 +101,7 @@ def _say(stream: Stream, truth: NDArray[np.int64], path: Path) -> None:
         f"fresh noise at this price is off by {fresh:.2f}."
     )
     print(
-        f"The truth is inside the band at {inside:.1%} of ticks and regions; "
-        "a band of 95 of 100 is drawn, from what is released alone."
+        f"The truth is inside the band at {inside.mean():.1%} of ticks and regions, and at {inside[busy].mean():.1%} "
+        "of those where anybody was; the band is an estimate from what is released alone, and 95% is meant."
     )
     print(f"Wrote {path}; the truth is in it, because these rows are nobody's.")

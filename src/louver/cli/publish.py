@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from louver.cli.parser import Parser
 
-COMMANDS = {"stream": "a number for each tick and region, by one mechanism, paid for as a whole"}
+COMMANDS = {
+    "stream": "a number for each tick and region, by one mechanism, paid for as a whole",
+    "table": "a count for each key of a public list, with totals that are exact where that is said",
+}
 
 
 def add_arguments(parser: Parser) -> None:

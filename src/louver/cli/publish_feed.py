@@ -20,7 +20,7 @@ from louver.errors import ParameterError
 
 if TYPE_CHECKING:
     from louver.stream.plan import StreamPlan
-    from louver.stream.session import Tick
+    from louver.stream.tick import Tick
     from louver.watch.rules import Rules
     from louver.watch.stream_rules import StreamRule
     from louver.watch.watcher import Watched
@@ -29,7 +29,7 @@ TOML = ".toml"
 # What the rules say for a feed, or what only a table has.
 OF_TABLES = (
     *("time", "unit", "domain", "rows_per_unit", "keys_per_unit", "dataset", "ledger", "budget"),
-    *("live", "state", "late", "ticks", "force", "plot"),
+    *("live", "state", "late", "ticks", "plot"),
 )
 
 
@@ -74,7 +74,7 @@ def run(arguments: argparse.Namespace, asked: dict[str, Any]) -> None:
     if plan is None:
         return
     if _is_over(rules, rule):
-        watched = _send_left(rules)
+        watched = _published_again(rules, rule, plan)
     else:
         if not is_recording:
             _check_not_past(rules, rule)
@@ -134,9 +134,10 @@ def _over_the_range(rules: Rules, rule: StreamRule) -> Rules:
 def _checked(arguments: argparse.Namespace, rules: Rules, rule: StreamRule) -> StreamPlan | None:
     """The plan, shown; None after a dry run. Nothing is reserved or read."""
     from louver.cli.publish_shown import show_begin, show_plan
+    from louver.cli.publish_words import unspent
     from louver.ledger import Ledger
     from louver.steward import Steward
-    from louver.stream.session import check_live, payment_of
+    from louver.stream.session import check_live, payment_for
     from louver.watch.stream_rules import Part
     from louver.watch.tables import Tables
     from louver.watch.targets_growing import live_target
@@ -147,12 +148,14 @@ def _checked(arguments: argparse.Namespace, rules: Rules, rule: StreamRule) -> S
         plan = rule.plan(part, table, rules.building, rules.timing.slot)
         Steward(table, ledger)  # says what does not fit together
         check_live(plan, rule.key_of(part))
+        paid = payment_for(plan, ledger, rule.key_of(part), rule.audience)
         if arguments.dry_run:
-            refusal = None if payment_of(ledger, rule.key_of(part)) else ledger.refusal(plan, audience=rule.audience)
+            refusal = None if paid else ledger.refusal(plan, audience=rule.audience)
             show_plan(arguments, plan, None if refusal is None else str(refusal))
             return None
-    live_target(arguments.to).check(plan)
-    show_begin(arguments, plan)
+        with unspent():
+            live_target(arguments.to, begun=paid is not None, force=arguments.force).check(plan)
+        show_begin(arguments, plan, paid, ledger)
     return plan
 
 
@@ -227,13 +230,19 @@ def _check_not_past(rules: Rules, rule: StreamRule) -> None:
         raise ParameterError(f"The range ended at {shown(rule.end)}, and a live feed brings what happens now.")
 
 
-def _send_left(rules: Rules) -> Watched:
-    """A stream that is over may have ticks that were not sent."""
+def _published_again(rules: Rules, rule: StreamRule, plan: StreamPlan) -> Watched:
+    """All of a stream that is over, wherever it is wanted now; what was not sent yet leaves first."""
+    from louver.cli.publish_live import publish_again
+    from louver.ledger import Ledger
     from louver.watch.streams import send_left
+    from louver.watch.targets_growing import live_target
     from louver.watch.watcher import Watched
 
     send_left(rules)
-    return Watched()
+    with Ledger.open(rules.ledger) as ledger:
+        ticks, missing = publish_again(plan, ledger, rule.key or "", live_target(rule.to))
+    print("The stream was over before, and is published again for nothing.", file=sys.stderr)
+    return Watched(ticks=ticks, missing=missing)
 
 
 def _show_end(arguments: argparse.Namespace, is_over: bool, watched: Watched) -> None:

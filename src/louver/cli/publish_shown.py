@@ -12,9 +12,11 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from louver.cli import ui
-from louver.cli.ask_words import with_flags
+from louver.cli.publish_words import with_options
 
 if TYPE_CHECKING:
+    from louver.ledger import Ledger, Reservation
+    from louver.source.description import Source
     from louver.stream.answer import Stream
     from louver.stream.plan import StreamPlan
 
@@ -22,24 +24,38 @@ HEAD, WIDTH = 11, 120
 COMMAND = "publish stream"
 
 
-def show_plan(arguments: argparse.Namespace, plan: StreamPlan, refused: str | None) -> None:
-    """What is known before anything is reserved or read."""
+def show_plan(
+    arguments: argparse.Namespace, plan: StreamPlan, refused: str | None, cautions: tuple[str, ...] = ()
+) -> None:
+    """What is known before anything is reserved or read; `cautions` are about the source."""
     if arguments.json:
-        ui.print_json(COMMAND, dry_run=True, **_known(plan), refused=refused)
+        known = _known(plan)
+        ui.print_json(COMMAND, dry_run=True, **{**known, "warnings": [*known["warnings"], *cautions]}, refused=refused)
         return
     _print(plan, sys.stdout)
+    for caution in cautions:
+        say("warning", caution)
     if arguments.mechanism == "sum":
-        _say("why", plan.why(live=arguments.live) or "")
-    _say("price", f"{_price(plan)} at most; nothing was reserved and no row was read")
-    _say("meaning", _meaning(plan))
+        say("why", plan.why(live=arguments.live) or "")
+    say("price", f"{_price(plan)} at most{_together(plan)}; nothing was reserved and no row was read")
+    say("meaning", _meaning(plan))
     if refused is not None:
-        _say("refused", f"a run would be: {refused}")
+        say("refused", f"a run would be: {refused}")
 
 
-def show_stream(arguments: argparse.Namespace, stream: Stream, written: str) -> None:
-    """What was paid and where the stream is. Where the output has the stream, this goes to the error output."""
-    from louver.decide.shown import down
+def times_as_texts(source: Source, plan: StreamPlan) -> tuple[str, ...]:
+    """A caution where texts are read as times: whether they are any, only rows could say, and nobody may ask those."""
+    from louver.steward import holds_texts
 
+    if not holds_texts(source.table, plan.ticks.time):
+        return ()
+    untold = "is in no tick, is paid for all the same, and no message tells of it; look at some rows before you pay"
+    return (f"Column {plan.ticks.time!r} holds texts. What is no time like 2026-03-02T08:00 {untold}.",)
+
+
+def show_stream(arguments: argparse.Namespace, stream: Stream, written: str, key: str) -> None:
+    """What was paid, where the stream is, and how it is had again. Where the output has the stream, this goes to the
+    error output."""
     on_output = arguments.to == "-"
     if arguments.json:
         said = {**_known(stream.plan), **stream.to_dict()}
@@ -48,42 +64,64 @@ def show_stream(arguments: argparse.Namespace, stream: Stream, written: str) -> 
         return
     out = sys.stderr if on_output else sys.stdout
     _print(stream.plan, out)
-    left = "" if stream.remaining is None else f"; {down(stream.remaining)} remains where most is used"
+    if arguments.mechanism == "sum":
+        say("why", stream.plan.why() or "", out)
+    left = _left(stream)
     entry = f"entry {stream.release.number} of {stream.ledger or 'the ledger'}"
-    paid = f"{_price(stream.plan)} at most, {entry}{left}"
+    paid = f"{_price(stream.plan)} at most{_together(stream.plan)}, {entry}{left}"
     if stream.release.again:
         paid = f"nothing this time: {entry} has the stream, which was paid then with {_price(stream.plan)}{left}"
-    _say("price", paid, out)
-    _say("meaning", _meaning(stream.plan), out)
-    if written:
-        _say("published", written, out)
+    say("price", paid, out)
+    say("meaning", _meaning(stream.plan), out)
+    files = [each for each in (written, arguments.plot) if each]
+    if files:
+        say("published", " and ".join(files), out)
+    say("again", f"with --key {key!r} and the same words, this stream is had again for nothing", out)
 
 
-def show_begin(arguments: argparse.Namespace, plan: StreamPlan) -> None:
+def _left(stream: Stream) -> str:
+    """What remains, and how often that pays for as much again."""
+    from louver.decide.shown import down
+
+    if stream.remaining is None:
+        return ""
+    left = f"; {down(stream.remaining)} remains where most is used"
+    more = stream.remaining // stream.plan.worst[0].price
+    if getattr(stream.plan.price, "delta", 0):
+        return left  # of which less may remain
+    return f"{left}, enough for {more:,} more like it" if more else f"{left}, too little for another like it"
+
+
+def show_begin(arguments: argparse.Namespace, plan: StreamPlan, paid: Reservation | None, ledger: Ledger) -> None:
     """What a live stream promises and costs as a whole; the output has its ticks."""
-    if not arguments.json:
-        _print(plan, sys.stderr)
-        _say("price", f"{_price(plan)} at most for the whole stream, paid before its first tick", sys.stderr)
-        _say("meaning", _meaning(plan), sys.stderr)
+    from louver.decide.shown import down
+    from louver.stream.publishing import family
+
+    if arguments.json:
+        return
+    whole = f"{_price(plan)} at most for the whole stream{_together(plan)}"
+    if paid is None:
+        price = f"{whole}, which is paid before its first tick"
+    else:
+        left = f"; {down(ledger.remaining(plan.scope, arguments.audience, family(plan)))} remains where most is used"
+        entry = f"entry {paid.number} of the ledger"
+        price = f"{whole}, {entry}{left}" if paid.fresh else f"nothing this time: {entry} paid for it, {whole}{left}"
+    _print(plan, sys.stderr)
+    say("price", price, sys.stderr)
+    say("meaning", _meaning(plan), sys.stderr)
 
 
 def _print(plan: StreamPlan, out: Any) -> None:
     print(plan.protected, file=out)
-    _say("stream", _what(plan), out)
-    _say("promise", plan.promise, out)
+    say("stream", plan.what, out)
+    say("promise", plan.promise, out)
     for warning in plan.warnings:
-        _say("warning", with_flags(warning), out)
-
-
-def _what(plan: StreamPlan) -> str:
-    by = f" by {' and '.join(plan.keys)}" if plan.keys else ""
-    size = f"{len(plan.ticks):,} ticks of {len(plan.regions):,} {'region' if len(plan.regions) == 1 else 'regions'}"
-    return f"{plan.measured.noun}{by}, every {plan.ticks}; {size}, by {plan.kernel}"
+        say("warning", with_options(warning), out)
 
 
 def _known(plan: StreamPlan) -> dict[str, Any]:
     return {
-        "stream": _what(plan),
+        "stream": plan.what,
         "protected": plan.protected,
         "promise": plan.promise,
         "warnings": list(plan.warnings),
@@ -98,6 +136,15 @@ def _known(plan: StreamPlan) -> dict[str, Any]:
     }
 
 
+def _together(plan: StreamPlan) -> str:
+    """Whose price it is, with a window."""
+    return "" if plan.window == 1 else f" for any {_several(plan)} together"
+
+
+def _several(plan: StreamPlan) -> str:
+    return f"{plan.window:,} {'rows' if plan.unit.is_row else 'of these units'}"
+
+
 def _price(plan: StreamPlan) -> str:
     from louver.decide.shown import up
 
@@ -107,15 +154,18 @@ def _price(plan: StreamPlan) -> str:
 
 
 def _meaning(plan: StreamPlan) -> str:
-    from louver.decide.shown import meaning
+    from louver.decide.shown import meaning, sure
     from louver.privacy import Pure
 
-    if isinstance(plan.price, Pure):
+    if not isinstance(plan.price, Pure):
+        return plan.price.sentence()
+    if plan.window == 1:
         return meaning(plan.unit, plan.price.epsilon)
-    return plan.price.sentence()
+    sureness = f"can be at most {sure(plan.price.epsilon)} sure afterwards"
+    return f"whoever gave even odds that any {_several(plan)} are in the data, or none of them, {sureness}"
 
 
-def _say(head: str, words: str, out: Any = None) -> None:
+def say(head: str, words: str, out: Any = None) -> None:
     lines = textwrap.wrap(ui.printable(words), WIDTH - HEAD, break_on_hyphens=False) or [""]
     for number, line in enumerate(lines):
         print(f"{ui.faint(f'{head:<{HEAD}}') if number == 0 else ' ' * HEAD}{line}", file=out or sys.stdout)
@@ -123,21 +173,34 @@ def _say(head: str, words: str, out: Any = None) -> None:
 
 @contextmanager
 def at_work() -> Iterator[None]:
-    """Says on the terminal behind the error output how long a long act lasts; nothing where there is none."""
+    """Says on the terminal behind the error output how far a long act has come; nothing where there is none.
+
+    How long the rows take to read is not known before, so that is told in seconds; noise is told in ticks.
+    """
+    from louver.stream.running import told
+
     if not sys.stderr.isatty():
         yield
         return
-    done, began = threading.Event(), time.monotonic()
+    done, began, drawn = threading.Event(), time.monotonic(), [0, 0]
+
+    def hear(ticks: int, all_of: int) -> None:
+        drawn[:] = ticks, all_of
 
     def tell() -> None:
         while not done.wait(ui.QUIET_SECONDS):
-            print(f"\rreading and drawing noise: {time.monotonic() - began:.0f} s", end="", file=sys.stderr, flush=True)
+            ticks, all_of = drawn
+            noise = f"noise for {ticks:,} of {all_of:,} ticks"
+            now = noise if all_of else f"reading rows: {time.monotonic() - began:.0f} s"
+            print(f"\r\033[K{now}", end="", file=sys.stderr, flush=True)
 
     teller = threading.Thread(target=tell, daemon=True)
     teller.start()
+    listening = told.set(hear)
     try:
         yield
     finally:
+        told.reset(listening)
         done.set()
         teller.join()
         print("\r\033[K", end="", file=sys.stderr, flush=True)

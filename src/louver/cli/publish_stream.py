@@ -5,19 +5,20 @@ from __future__ import annotations
 import argparse
 import os
 import secrets
+import shlex
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from louver.cli.ask_source import asked_ledger, asked_source, ledger_address, why_refused
-from louver.cli.ask_words import said_with_flags
+from louver.cli.publish_files import check_plot, check_written
 from louver.cli.publish_live import check_live, run_live
-from louver.cli.publish_shown import at_work, show_plan, show_stream
-from louver.errors import LedgerError, LouverError, ParameterError
-from louver.watch.targets import Target, target
+from louver.cli.publish_shown import at_work, show_plan, show_stream, times_as_texts
+from louver.cli.publish_words import said, unspent
+from louver.errors import DataError, LedgerError, LouverError, ParameterError
+from louver.watch.targets import File, Target, target
+from louver.watch.targets_growing import GrowingFile, live_target
 
 if TYPE_CHECKING:
     from louver.ledger import Ledger
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from louver.stream.plan import StreamPlan
 
 OPTIONS = ("smoother", "split", "arity", "lag", "threshold", "factor", "share", "over", "bins")
-FROM_OUTSIDE = ("epsilon", "within", "miss_rate", "tick_bound", "budget")  # what a variable may say
+PRICES = ("epsilon", "rho", "within", "slack")  # ways to say the price, and miss_rate with the last two
 DOMAIN_FILES = (".csv", ".parquet", ".json")
 
 
@@ -98,12 +99,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="FILE.csv, .parquet or .json, mqtt://host/topic, postgresql://...#table, or - for the output, as CSV",
     )
     show.add_argument(
-        "--live", action="store_true", help="publishes each tick when it is over, to -, a broker or a table"
+        "--live", action="store_true", help="publishes each tick when it is over, to -, a .csv, a broker or a table"
     )
     show.add_argument("--state", metavar="FILE", help="live: where the stream's private state is kept")
     show.add_argument("--late", metavar="TIME", help="live: how long after its end a tick is read: 1m")
     show.add_argument("--ticks", metavar="N", type=int, help="live: stops after so many ticks, to go on another time")
-    show.add_argument("--force", action="store_true", help="writes over a file that is there")
+    show.add_argument("--force", action="store_true", help="writes over a file, or ticks of a table, that are there")
     show.add_argument(
         "--dry-run", action="store_true", help="price and promise only; nothing is reserved, and no row is read"
     )
@@ -114,30 +115,52 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     from louver.cli import publish_feed
     from louver.steward import check
+    from louver.stream.session import check_live as check_session
 
     if publish_feed.is_feed(arguments.source):
-        with _said():
+        with said():
             publish_feed.run(arguments, asked(arguments))
         return
     if arguments.feed is not None:
         raise ParameterError("--feed is for the rules of a watch; a table is read where it lies.")
-    place = target(arguments.to, force=arguments.force, as_json=arguments.json)
-    _check_plot(arguments)
-    check_live(arguments, place)
+    check_live(arguments)
+    place = _place(arguments)
+    with unspent():
+        check_plot(arguments)
     source = asked_source(arguments)
-    with _said():
+    check_written(arguments, source)
+    with said():
         plan = _plan(arguments, source)
-    budget = _number(arguments, "budget", source)
+        if arguments.live:
+            check_session(plan, arguments.key)
+    budget = _budget(arguments, source)
     if arguments.dry_run:
-        check(source.table, plan)  # says what a run would refuse before it reserves
+        check(source.table, plan, by_part=arguments.live)  # says what a run would refuse before it reserves
         refused = _need_rho(arguments, source, plan) or why_refused(arguments, source, plan, plan.worst, budget)
-        show_plan(arguments, plan, refused)
+        show_plan(arguments, plan, refused or _why_not_there(place, plan), times_as_texts(source, plan))
         return
     if refused := _need_rho(arguments, source, plan):
         raise LedgerError(refused)
-    place.check(plan)
-    with _said(), asked_ledger(arguments, source, plan, lambda: plan.worst, budget) as ledger:
+    with unspent():
+        place.check(plan)
+    with said(), asked_ledger(arguments, source, plan, lambda: plan.worst, budget) as ledger:
         (run_live if arguments.live else _publish)(arguments, source, plan, ledger, place)
+
+
+def _place(arguments: argparse.Namespace) -> Target:
+    if arguments.live:
+        return live_target(arguments.to, begun=Path(arguments.state).exists(), force=arguments.force)
+    return target(arguments.to, force=arguments.force, as_json=arguments.json)
+
+
+def _why_not_there(place: Target, plan: StreamPlan) -> str | None:
+    """Why a file could not be written; a dry run goes to no server."""
+    try:
+        if isinstance(place, File | GrowingFile):
+            place.check(plan)
+    except DataError as refusal:
+        return str(refusal)
+    return None
 
 
 def _publish(arguments: argparse.Namespace, source: Source, plan: StreamPlan, ledger: Ledger, place: Target) -> None:
@@ -153,25 +176,25 @@ def _publish(arguments: argparse.Namespace, source: Source, plan: StreamPlan, le
             stream.plot(arguments.plot)
         written = place.write(stream)
     except (LouverError, OSError) as fault:
-        said = str(fault) if isinstance(fault, LouverError) else f"{arguments.to} cannot be written."
+        what = str(fault) if isinstance(fault, LouverError) else f"{arguments.to} cannot be written."
         raise type(fault if isinstance(fault, LouverError) else LouverError())(
-            f"{said.removesuffix('.')}; the stream is paid for and kept, and costs nothing again with --key {key!r}."
+            f"{what.removesuffix('.')}; the stream is paid for and kept, and costs nothing again with --key {key!r}."
         ) from None
-    show_stream(arguments, stream, written)
+    show_stream(arguments, stream, written, key)
     sys.stdout.flush()
 
 
 def _plan(arguments: argparse.Namespace, source: Source) -> StreamPlan:
     from louver.stream.planning import stream
 
-    said = asked(arguments)
+    wanted = asked(arguments)
     return stream(
         source,
         time=arguments.time,
         rows_per_unit=arguments.rows_per_unit,
         keys_per_unit=arguments.keys_per_unit,
-        domain=_domain(source, arguments.domain or os.environ.get("LOUVER_DOMAIN"), said["by"]),
-        **said,
+        domain=_domain(source, arguments.domain or os.environ.get("LOUVER_DOMAIN"), wanted["by"]),
+        **wanted,
     )
 
 
@@ -186,7 +209,7 @@ def asked(arguments: argparse.Namespace) -> dict[str, Any]:
         "distinct": arguments.distinct,
         "mechanism": arguments.mechanism,
         "options": {name: getattr(arguments, name) for name in OPTIONS if getattr(arguments, name) is not None},
-        **{name: _number(arguments, name) for name in ("epsilon", "delta", "rho", "within", "miss_rate", "slack")},
+        **_price(arguments),
         "above": _above(arguments),
         "last": arguments.last,
         "totals": arguments.totals,
@@ -194,6 +217,17 @@ def asked(arguments: argparse.Namespace) -> dict[str, Any]:
         "window": arguments.window or 1,
         "tick_bound": _number(arguments, "tick_bound"),
     }
+
+
+def _price(arguments: argparse.Namespace) -> dict[str, Fraction | None]:
+    """What the flags say, or the environment where no flag says a price; a miss rate only where it means something."""
+    is_said = any(getattr(arguments, name) is not None for name in PRICES)
+    found = {
+        name: _number(arguments, name, outside=not is_said and name in ("epsilon", "within"))
+        for name in (*PRICES, "delta")
+    }
+    is_promise = found["within"] is not None or arguments.above is not None
+    return {**found, "miss_rate": _number(arguments, "miss_rate", outside=is_promise)}
 
 
 def _above(arguments: argparse.Namespace) -> Fraction | str | None:
@@ -213,15 +247,20 @@ def _domain(source: Source, given: str | None, by: list[str]) -> Domain | str | 
     return Domain.read(given, by) if is_place else given
 
 
-def _number(arguments: argparse.Namespace, name: str, source: Source | None = None) -> Fraction | None:
+def _number(arguments: argparse.Namespace, name: str, *, outside: bool = False) -> Fraction | None:
+    """What a flag says; or, where that may be, a variable of the environment."""
     from louver.cli.ledger.written import number
 
     text: str | None = getattr(arguments, name)
-    text = text if text is not None else os.environ.get(f"LOUVER_{name.upper()}") if name in FROM_OUTSIDE else None
-    if text is not None:
-        return number(f"--{name.replace('_', '-')}", text)
-    usual: Any = None if source is None else source.defaults.get(name)
-    return usual if isinstance(usual, Fraction) else None
+    if text is None and outside:
+        text = os.environ.get(f"LOUVER_{name.upper()}")
+    return None if text is None else number(f"--{name.replace('_', '-')}", text)
+
+
+def _budget(arguments: argparse.Namespace, source: Source) -> Fraction | None:
+    usual: Any = source.defaults.get("budget")
+    given = _number(arguments, "budget", outside=True)
+    return given if given is not None else usual if isinstance(usual, Fraction) else None
 
 
 def _need_rho(arguments: argparse.Namespace, source: Source, plan: StreamPlan) -> str | None:
@@ -232,30 +271,11 @@ def _need_rho(arguments: argparse.Namespace, source: Source, plan: StreamPlan) -
     needed = "rho" if plan.rho is not None else "delta" if getattr(plan.price, "delta", 0) else None
     if not needed or (where is not None and store_at(where).exists()):
         return None
+    price = {"--cap": "epsilon", "--delta": "delta", "--rho": "rho"}
+    caps = {flag: float(cap) for flag, name in price.items() if (cap := getattr(plan.price, name, 0))}
+    words = ["louver", "ledger", "init", str(where or "FILE"), "--dataset", source.table.dataset, "--unit"]
+    words += [str(plan.unit), *(word for flag, cap in caps.items() for word in (flag, f"{cap:.12g}"))]
     return (
-        f"A stream that costs {needed} needs a ledger with a cap for it; make one with: louver ledger init --{needed}."
+        f"A stream that costs {needed} needs a ledger with a cap for it; `{shlex.join(words)}` makes one that pays for "
+        "it once."
     )
-
-
-def _check_plot(arguments: argparse.Namespace) -> None:
-    if arguments.plot is None:
-        return
-    path = Path(arguments.plot)
-    if path.suffix.lower() != ".svg":
-        raise ParameterError(f"--plot writes an SVG picture, so its file must end in .svg, not {path.name!r}.")
-    if arguments.dry_run:
-        raise ParameterError("--plot draws a stream, and a dry run has none; leave one of them out.")
-    if not path.parent.is_dir():
-        raise ParameterError(f"There is no folder {path.parent} for the picture.")
-
-
-@contextmanager
-def _said() -> Iterator[None]:
-    """What is refused, in the words of the command line."""
-    try:
-        with said_with_flags():
-            yield
-    except LouverError as refusal:
-        words = str(refusal).replace("tick_bound", "--tick-bound").replace("with by.", "with --by.")
-        refusal.args = (words,)
-        raise

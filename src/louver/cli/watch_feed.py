@@ -13,7 +13,7 @@ from louver.cli import ui
 from louver.errors import ParameterError
 
 if TYPE_CHECKING:
-    from louver.stream.session import Tick
+    from louver.stream.tick import Tick
     from louver.watch.deciding import Decided
     from louver.watch.forecast import Forecast
     from louver.watch.rules import Rules

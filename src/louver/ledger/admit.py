@@ -21,7 +21,7 @@ from louver.ledger.totals import (
     price,
     with_same_intervals,
 )
-from louver.privacy.guarantee import ZeroConcentrated
+from louver.privacy.guarantee import Subspace, ZeroConcentrated
 from louver.privacy.predicatewise import Peak
 from louver.privacy.scope import Point, Scope
 
@@ -57,6 +57,8 @@ def admit(envelope: Envelope, caps: Sequence[Cap], new: Sequence[Total], audienc
     """What costs nothing needs no room: it is admitted also where a cap was lowered below what is spent."""
     asked = [cap for cap in caps if cap.audience in (None, audience or None)]
     envelope.check_columns(total.scope for total in new)
+    for total in new:
+        _check_exact(asked, total)
     found = _Findings()
     short: list[Total] = []
     paying = [total for total in new if total.price or total.delta]
@@ -183,6 +185,22 @@ def _check_kinds(near: Sequence[Total], new: Total) -> None:
             raise BudgetError(
                 f"A price that is {new.family} and one that is {total.family} have no proved sum, and both would be "
                 f"on {total.scope}; ask with the kind that is there. Nothing was read and nothing was spent."
+            )
+
+
+def _check_exact(caps: Sequence[Cap], new: Total) -> None:
+    """What is exact is in no epsilon, so an owner must have allowed it by its name."""
+    kind, _, invariants = new.family.partition(" of ")
+    if kind != Subspace.kind:
+        return
+    for cap in caps:
+        if invariants not in cap.exact and cap.scope.overlaps(new.scope):
+            where = f" where {cap.scope}" if cap.scope.ranges else ""
+            whose = f" for {cap.audience}" if cap.audience else ""
+            raise BudgetError(
+                f"This would publish exactly, without any protection: {invariants}. The cap{where}{whose} does not "
+                "allow that; an owner can, by this name, with: louver ledger cap --exact. Nothing was read and nothing "
+                "was spent."
             )
 
 

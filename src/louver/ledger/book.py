@@ -233,6 +233,7 @@ def reservation_of(
         settled=settlement is not None,
         release=None if settlement is None else settlement.body["release"],
         fresh=fresh,
+        key=entry.body["key"],
     )
 
 

@@ -47,13 +47,22 @@ def refusal(shortage: Shortage, plan: Plan, renewal: str | None) -> BudgetError:
     said += (
         f" What would fit: {'; or '.join(ways)}."
         if ways
-        else " Nothing less would fit here; an owner may raise the cap."
+        else f" Nothing less would fit here; an owner may raise the cap{_command(shortage)}."
     )
     error = BudgetError(said)
     error.requested, error.remaining, error.scope = shortage.requested, left, shortage.scope
     error.difference = shortage.requested - left
     error.what, error.ways = what, tuple(ways)
     return error
+
+
+def _command(shortage: Shortage) -> str:
+    """How, where that is not a larger epsilon."""
+    if shortage.what != "delta":
+        return ""
+    where = f" where {shortage.cap.scope}" if shortage.cap.scope.ranges else ""
+    needed = shortage.cap.delta + shortage.requested - max(shortage.remaining, Fraction(0))
+    return f" with: louver ledger cap LEDGER 'delta {up(needed)}{where}'"
 
 
 def renewal(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -33,7 +33,7 @@ class Cap:
 
     Where several caps cover a point, each of them holds. Without a delta only pure prices fit; without an epsilon no
     pure or approximate price does, and without a rho no zero-concentrated one. A cap for an audience limits what is
-    spent in that audience's name.
+    spent in that audience's name. Sums that are published exactly are in no epsilon: `exact` names those that may be.
 
     >>> print(Cap(epsilon=1))
     epsilon 1
@@ -46,6 +46,7 @@ class Cap:
     rho: Fraction | None
     scope: Scope
     audience: str | None
+    exact: tuple[str, ...]
 
     def __init__(
         self,
@@ -54,6 +55,7 @@ class Cap:
         rho: Number | None = None,
         scope: Scope | None = None,
         audience: str | None = None,
+        exact: Iterable[str] = (),
     ) -> None:
         if epsilon is None and rho is None:
             raise ParameterError("A cap needs an epsilon, a rho, or both.")
@@ -67,6 +69,7 @@ class Cap:
         object.__setattr__(self, "rho", None if rho is None else _amount("rho", rho))
         object.__setattr__(self, "scope", Scope.everything() if scope is None else scope)
         object.__setattr__(self, "audience", None if audience is None else name("An audience", audience))
+        object.__setattr__(self, "exact", _names(exact))
 
     def amount(self, family: str) -> Fraction:
         """What may be spent in total by prices that add up with this kind; 0 where the cap names none."""
@@ -77,8 +80,8 @@ class Cap:
         return self.scope, self.audience
 
     def exceeds(self, other: Cap) -> bool:
-        """Whether this cap lets more be spent than the other in any way."""
-        return any(
+        """Whether this cap lets more be spent than the other in any way, or more be exact."""
+        return not {*self.exact} <= {*other.exact} or any(
             mine > its
             for mine, its in (
                 (self.amount(Pure.kind), other.amount(Pure.kind)),
@@ -90,18 +93,27 @@ class Cap:
     def to_dict(self) -> dict[str, Any]:
         numbers = {"epsilon": self.epsilon, "delta": self.delta or None, "rho": self.rho}
         plain: dict[str, Any] = {what: str(number) for what, number in numbers.items() if number is not None}
-        return {**plain, "scope": self.scope.to_dict(), "audience": self.audience}
+        exact = {"exact": list(self.exact)} if self.exact else {}
+        return {**plain, "scope": self.scope.to_dict(), "audience": self.audience, **exact}
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Cap:
         numbers = {what: Fraction(plain[what]) for what in ("epsilon", "delta", "rho") if what in plain}
-        return cls(**numbers, scope=Scope.from_dict(plain["scope"]), audience=plain["audience"])
+        scope = Scope.from_dict(plain["scope"])
+        return cls(**numbers, scope=scope, audience=plain["audience"], exact=plain.get("exact", ()))
 
     def __str__(self) -> str:
         numbers = {"epsilon": self.epsilon, "delta": self.delta or None, "rho": self.rho}
         shown = ", ".join(f"{what} {amount(number)}" for what, number in numbers.items() if number is not None)
         where = f" where {self.scope}" if self.scope.ranges else ""
-        return shown + where + (f" for {self.audience}" if self.audience else "")
+        exact = f" with exact: {'; '.join(self.exact)}" if self.exact else ""
+        return shown + where + (f" for {self.audience}" if self.audience else "") + exact
+
+
+def _names(exact: object) -> tuple[str, ...]:
+    if isinstance(exact, str) or not isinstance(exact, Iterable):
+        raise ParameterError("What a cap lets be exact is a list of names, as plans with exact totals state them.")
+    return tuple(sorted({name("What may be exact", each) for each in exact}))
 
 
 def _amount(what: str, given: Number) -> Fraction:
@@ -194,6 +206,7 @@ class Reservation:
     settled: bool = False
     release: Any = None
     fresh: bool = True
+    key: str | None = None
 
     @property
     def price(self) -> Fraction:

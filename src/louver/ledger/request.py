@@ -80,7 +80,7 @@ def checked_caps(caps: Iterable[Cap], audiences: Mapping[str, Any], unit: Unit) 
     listed = list(caps)
     for who, limit in audiences.items():
         numbers = limit if isinstance(limit, Cap) else Cap(epsilon=limit)
-        listed.append(Cap(numbers.epsilon, numbers.delta, numbers.rho, numbers.scope, audience=who))
+        listed.append(Cap(numbers.epsilon, numbers.delta, numbers.rho, numbers.scope, who, numbers.exact))
     for cap in listed:
         check_cap(cap, unit)
     if not any(cap.audience is None and not cap.scope.ranges for cap in listed):

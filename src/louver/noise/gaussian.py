@@ -22,7 +22,7 @@ from louver import parameters
 from louver.noise.bits import SYSTEM, Bits
 from louver.noise.enclosure import Enclosure, exp
 from louver.noise.laplace import discrete_laplace, geometric_reaches, one_geometric_reaches, one_laplace
-from louver.noise.tables import FEW, TABLES, CumulativeLaw, Inversion
+from louver.noise.tables import CHUNK, FEW, TABLES, CumulativeLaw, Inversion
 
 SMALLEST_VARIANCE = Fraction(1, 2**10)
 LARGEST_VARIANCE = Fraction(2**47)
@@ -80,10 +80,11 @@ def reaches_square(distance: NDArray[np.int64], variance: Fraction, bits: Bits) 
 
 def _by_rejection(variance: Fraction, count: int, bits: Bits) -> NDArray[np.int64]:
     centre = round(math.sqrt(variance))
+    rate = centre / variance
     drawn = np.empty(count, dtype=np.int64)
     filled = 0
     while filled < count:
-        proposed = discrete_laplace(centre / variance, (count - filled) * 4 // 3 + 8, bits=bits)
+        proposed = discrete_laplace(rate, min((count - filled) * 4 // 3 + 8, CHUNK), bits=bits)
         standing = proposed[reaches_square(np.abs(proposed) - centre, variance, bits)][: count - filled]
         drawn[filled : filled + len(standing)] = standing
         filled += len(standing)

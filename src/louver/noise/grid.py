@@ -80,13 +80,29 @@ class Grid:
         return parameters.integers("The numbers of steps", steps).astype(np.float64) * float(self.step)
 
 
+def unmasked(values: Any) -> Any:
+    """The same with None where a value is masked, which numpy would take for the number behind the mask.
+
+    >>> unmasked(np.ma.array([1, 2], mask=[False, True])).tolist()
+    [1, None]
+    """
+    if isinstance(values, np.ma.MaskedArray):
+        plain = values.data.astype(object)
+        plain[np.ma.getmaskarray(values)] = None
+        return plain
+    if isinstance(values, list | tuple) and any(isinstance(each, np.ma.MaskedArray) for each in values):
+        return [unmasked(each) for each in values]
+    return values
+
+
 def _floats(values: ArrayLike) -> NDArray[np.float64]:
     """The values as floats: infinite where too large for one, NaN where no real number."""
     try:
-        array = np.asarray(values)
+        plain = unmasked(values)
+        array = np.asarray(plain)
         if array.dtype.kind in "biuf":
             return array.astype(np.float64)
-        objects = np.asarray(values, dtype=object)
+        objects = np.asarray(plain, dtype=object)
     except ValueError:
         raise ParameterError("The values must form one array, every row as long as the others.") from None
     return np.array([_float(value) for value in objects.ravel()], dtype=np.float64).reshape(objects.shape)

@@ -8,9 +8,11 @@ joins the top: X = Y where S = 0 and X = -1-Y where S = 1, with Y geometric and 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import lru_cache
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +29,9 @@ LARGEST_RATE = Fraction(2**12)
 _DIGIT_BITS = 8
 _DIGIT_VALUES = 1 << _DIGIT_BITS
 _SHORT_TABLE_RATE = Fraction(7, 20)  # from here on the top's table has at most about 250 entries
+_FINE_TOP_RATE = Fraction(1, 16)  # where the top shall decide alone: at most about 700 entries
+
+Level = TypeVar("Level", int, NDArray[np.int64])
 
 
 def discrete_laplace(rate: parameters.Number, count: int, *, bits: Bits = SYSTEM) -> NDArray[np.int64]:
@@ -74,8 +79,7 @@ def geometric(rate: parameters.Number, count: int, *, bits: Bits = SYSTEM) -> ND
 def geometric_reaches(rate: Fraction, levels: NDArray[np.int64], bits: Bits) -> NDArray[np.bool_]:
     """`geometric(rate, n) >= levels` for levels of 0 or more, with as few digits as it takes: from the top, each is
     drawn only where the ones above it are those of the level."""
-    top, digits = _geometric_tables(rate.numerator, rate.denominator)
-    shift = _DIGIT_BITS * len(digits)
+    top, digits, shift = _reach_tables(rate.numerator, rate.denominator)
     drawn, wanted = top.draw(len(levels), bits), levels >> shift
     reached: NDArray[np.bool_] = drawn > wanted
     tied = np.flatnonzero(drawn == wanted)
@@ -83,7 +87,7 @@ def geometric_reaches(rate: Fraction, levels: NDArray[np.int64], bits: Bits) -> 
         if not len(tied):
             break
         shift -= _DIGIT_BITS
-        drawn, wanted = digit.draw(len(tied), bits), levels[tied] >> shift & (_DIGIT_VALUES - 1)
+        drawn, wanted = digit.draw(len(tied), bits), _digit_at(levels[tied], shift)
         reached[tied] = drawn > wanted
         tied = tied[drawn == wanted]
     reached[tied] = True
@@ -92,14 +96,13 @@ def geometric_reaches(rate: Fraction, levels: NDArray[np.int64], bits: Bits) -> 
 
 def one_geometric_reaches(rate: Fraction, level: int, bits: Bits) -> bool:
     """The same for one level."""
-    top, digits = _geometric_tables(rate.numerator, rate.denominator)
-    shift = _DIGIT_BITS * len(digits)
+    top, digits, shift = _reach_tables(rate.numerator, rate.denominator)
     drawn, wanted = top.one(bits), level >> shift
     for digit in digits:
         if drawn != wanted:
             break
         shift -= _DIGIT_BITS
-        drawn, wanted = digit.one(bits), level >> shift & (_DIGIT_VALUES - 1)
+        drawn, wanted = digit.one(bits), _digit_at(level, shift)
     return drawn >= wanted
 
 
@@ -123,10 +126,29 @@ def _geometric_tables(numerator: int, denominator: int) -> tuple[Inversion, list
     return TABLES.get(("top", top_rate), _top_law(top_rate)), digits
 
 
-def _split(rate: Fraction) -> tuple[Fraction, list[Inversion]]:
-    """The rate of the top, and the tables of the digits below it, highest first."""
+@lru_cache(maxsize=64)
+def _reach_tables(numerator: int, denominator: int) -> tuple[Inversion, list[Inversion], int]:
+    """Tables whose top decides nearly always, and at which bit of a level the top begins.
+
+    A variable of rate / 2^f reaches level 2^f as often as one of this rate reaches the level. With the right f the
+    top's rate is small, so that few are tied, and not so small that its table is long.
+    """
+    rate = noise_rate("The rate", Fraction(numerator, denominator))
+    top_rate, digits = _split(rate, _FINE_TOP_RATE)
+    finer = math.floor(math.log2(top_rate / _FINE_TOP_RATE)) if digits else 0
+    top_rate, digits = _split(rate / 2**finer, _FINE_TOP_RATE)
+    return TABLES.get(("top", top_rate), _top_law(top_rate)), digits, _DIGIT_BITS * len(digits) - finer
+
+
+def _digit_at(level: Level, shift: int) -> Level:
+    """The digit that begins at this bit, which is below the first in the last digit of a finer level."""
+    return (level >> shift if shift >= 0 else level << -shift) & (_DIGIT_VALUES - 1)
+
+
+def _split(rate: Fraction, least: Fraction = _SHORT_TABLE_RATE) -> tuple[Fraction, list[Inversion]]:
+    """The rate of the top, which is at least this, and the tables of the digits below it, highest first."""
     digits: list[Inversion] = []
-    while rate < _SHORT_TABLE_RATE:
+    while rate < least:
         digits.append(TABLES.get(("digit", rate), _digit_law(rate)))
         rate *= _DIGIT_VALUES
     return rate, digits[::-1]

@@ -199,8 +199,18 @@ class Subspace:
         object.__setattr__(self, "invariants", _name("invariants", invariants))
 
     def sentence(self) -> str:
-        rest = Approximate(self.epsilon, self.delta).sentence()
-        return f"What {self.invariants} show is exact and not protected. Between data sets that agree in them: {rest}"
+        return f"Exact, and so not protected: {self.invariants}. {self._protected()}"
+
+    def _protected(self) -> str:
+        between = "Between data sets that agree there and differ in one unit, an even-odds guess which of them it is"
+        if self.delta == 0:
+            sure = _percent(Pure(self.epsilon).posterior(Fraction(1, 2)))
+            return f"{between} can go from 50% to at most {sure}, whatever comes out. {_STILL_LEARNED}"
+        sure = _percent(Approximate(self.epsilon, self.delta).right_guesses())
+        return (
+            f"{between} is right in at most {sure} of cases. An outcome that only one of them can cause has "
+            f"probability at most {_chance(self.delta)}. {_STILL_LEARNED}"
+        )
 
     def formula(self) -> str:
         return f"{Approximate(self.epsilon, self.delta).formula()} where {self.invariants} of D and D' agree"

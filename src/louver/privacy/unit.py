@@ -1,6 +1,7 @@
 """The unit: what one person contributes, and so what is hidden.
 
-A unit is the row itself, or all rows that agree in some columns: (person, day), (person,), (person, slot, region).
+A unit is the row itself, or all rows that agree in some columns: (person, day), (person,), (person, slot, region). In
+a file whose rows hold counts it is one of those that a column counts: "one of births".
 Neighbouring data sets differ in all rows of one unit, present or absent. A unit *fixes* a column when all its rows
 share one value there. Only along fixed columns do costs of different keys stay apart; elsewhere they add up, because
 one unit may have rows under many keys.
@@ -17,12 +18,15 @@ from louver.errors import ParameterError
 LONGEST_NAME = 128
 MOST_COLUMNS = 64
 ROW = "row"
+ONE_OF = "one of "
 
 _PLACES = "area building campus cell city district floor place region room site station zone"
 _DAYS = "date day weekday"
-_PERIODS = "hour minute month quarter second shift slot tick time week year"
+_PERIODS = "hour minute month quarter second shift slot tick week year"
 _PREPOSITIONS = {
-    noun: word for word, nouns in (("in", _PLACES), ("on", _DAYS), ("during", _PERIODS)) for noun in nouns.split()
+    noun: word
+    for word, nouns in (("in", _PLACES), ("on", _DAYS), ("during", _PERIODS), ("at", "time"))
+    for noun in nouns.split()
 }
 
 
@@ -46,7 +50,7 @@ def column_name(name: object) -> str:
 class Unit:
     """What is protected: `Unit.row()`, or the rows that share their values in the named columns.
 
-    The order in which columns are named does not matter.
+    The order in which columns are named does not matter. `Unit.one_of(column)` is one of those that the column counts.
 
     >>> unit = Unit("person", "day")
     >>> print(unit.sentence())
@@ -56,6 +60,7 @@ class Unit:
     """
 
     columns: tuple[str, ...]
+    counted: str | None
 
     def __init__(self, *columns: str) -> None:
         if not columns:
@@ -66,23 +71,34 @@ class Unit:
         repeated = next((name for number, name in enumerate(names) if name in names[:number]), None)
         if repeated is not None:
             raise ParameterError(f"A unit names each column once, but {repeated!r} comes twice.")
-        object.__setattr__(self, "columns", tuple(sorted(names)))
+        self._fill(tuple(sorted(names)), None)
+
+    def _fill(self, columns: tuple[str, ...], counted: str | None) -> Unit:
+        object.__setattr__(self, "columns", columns)
+        object.__setattr__(self, "counted", counted)
+        return self
 
     @classmethod
     def row(cls) -> Unit:
         """One row, which need not be one person."""
-        unit = cls.__new__(cls)
-        object.__setattr__(unit, "columns", ())
-        return unit
+        return cls.__new__(cls)._fill((), None)
+
+    @classmethod
+    def one_of(cls, counted: str) -> Unit:
+        """One of those that a column of counts counts. Neighbours have the same rows, and one of them counted elsewhere
+        or not at all."""
+        return cls.__new__(cls)._fill((), _unit_column(counted))
 
     @classmethod
     def parse(cls, text: object) -> Unit:
-        """The unit behind its text form: `row`, or column names in parentheses."""
+        """The unit behind its text form: `row`, column names in parentheses, or `one of` a column of counts."""
         if not isinstance(text, str):
             raise ParameterError(f"A unit is written as a text, not as a {type(text).__name__}.")
         written = text.strip()
         if written == ROW:
             return cls.row()
+        if written.startswith(ONE_OF):
+            return cls.one_of(written.removeprefix(ONE_OF).strip())
         if not (written.startswith("(") and written.endswith(")")):
             raise ParameterError("Write a unit as 'row', or as columns in parentheses: '(person, day)'.")
         return cls(*(name.strip() for name in _BETWEEN_NAMES.split(written[1:-1])))
@@ -94,7 +110,7 @@ class Unit:
     def fixes(self, column: str) -> bool:
         """Whether all rows of one unit share one value in this column."""
         name = column_name(column)
-        return self.is_row or name in self.columns
+        return (self.is_row and name != self.counted) or name in self.columns
 
     def fixed(self, columns: Iterable[str]) -> frozenset[str]:
         """Those of the given columns along which costs stay apart."""
@@ -102,6 +118,8 @@ class Unit:
 
     def protected(self) -> str:
         """What is protected, as a phrase."""
+        if self.counted is not None:
+            return f"one of the {_noun(self.counted)} that rows count"
         if self.is_row:
             return "one row, not one person"
         nouns = [_noun(column) for column in self.columns]
@@ -109,11 +127,13 @@ class Unit:
         words = ["everything recorded"]
         if subjects:
             words.append("about " + " and ".join(subjects))
-        for preposition in ("in", "on", "during"):
+        for preposition in ("in", "on", "during", "at"):
             words += [f"{preposition} one {noun}" for noun in nouns if _preposition(noun) == preposition]
         return " ".join(words)
 
     def sentence(self) -> str:
+        if self.counted is not None:
+            return f"Protected: {self.protected()}; the costs of several of these add up."
         if self.is_row:
             return f"Protected: {self.protected()}; the costs of one person's rows add up."
         if len(self.columns) == 1:
@@ -121,9 +141,13 @@ class Unit:
         return f"Protected: {self.protected()}; the costs of several of these add up."
 
     def __str__(self) -> str:
+        if self.counted is not None:
+            return f"{ONE_OF}{self.counted}"
         return ROW if self.is_row else f"({', '.join(self.columns)})"
 
     def __repr__(self) -> str:
+        if self.counted is not None:
+            return f"Unit.one_of({self.counted!r})"
         return "Unit.row()" if self.is_row else f"Unit({', '.join(map(repr, self.columns))})"
 
 

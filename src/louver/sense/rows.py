@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -68,8 +69,12 @@ class Rows:
         )
 
     def table(self, *, dataset: str, unit: Unit = UNIT, name: str | None = "occupancy") -> Table:
-        """The rows for a steward, with the unit (person, slot) unless another is named."""
-        return Table(self.to_arrow(), dataset=dataset, unit=unit, name=name)
+        """The rows for a steward, with the unit (person, slot) unless another is named. pyarrow need not be there."""
+        columns = self.to_arrow() if find_spec("pyarrow") else self._arrays()
+        return Table(columns, dataset=dataset, unit=unit, name=name)
+
+    def _arrays(self) -> dict[str, NDArray[Any]]:
+        return {"person": self.person, "slot": self.slot.astype("datetime64[us]"), "region": self.names()}
 
     def __len__(self) -> int:
         return len(self.slot)

@@ -13,7 +13,7 @@ from difflib import get_close_matches
 from sqlglot import exp
 
 from louver.errors import DataError, ParameterError
-from louver.source import derived, spelling
+from louver.source import bands, derived, spelling
 from louver.source.derived import Derived
 from louver.source.dialects import DAY, REAL, TEXT, TIME, TRUTH, WHOLE, Dialect
 
@@ -127,6 +127,11 @@ class Columns:
         self._has_names = typed or any(name in stored for name in wanted)
 
     def find(self, name: str) -> Column:
+        band = bands.parse(name)
+        if band is not None:
+            column = self._found(band.column)
+            column.must_be_added_up()
+            return Column(name, WHOLE, band.tree(column.float(), column.dialect), column.dialect)
         part = derived.parse(name)
         return self._found(name) if part is None else _part(name, part, self._found(part.column))
 

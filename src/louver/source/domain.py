@@ -172,8 +172,8 @@ class Domain:
         if unknown in self.columns:
             raise ParameterError(
                 f"{unknown!r} is a column of the domain but not one of its keys ({', '.join(self.keys)}); make it one "
-                f"with {_keys_written(self._keys_for(names))} where the domain is declared; of a file that is given as "
-                "it is, the first column has the keys."
+                f"with {_keys_written(self._keys_for(names))} where the domain is declared, if rows have it too; "
+                "of a file that is given as it is, the first column has the keys."
             )
         if unknown is not None:
             raise ParameterError(f"The domain has no key column {unknown!r}{instead_of(unknown, self.keys)}.")

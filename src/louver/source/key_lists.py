@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from sqlglot import exp
 
 from louver.errors import ParameterError
-from louver.source import derived
+from louver.source import bands, derived
 from louver.source.columns import Column
 from louver.source.conditions import LARGEST_WHOLE, Native, float_limit, literal, matched, transported, whole_limit
 from louver.source.crossed import Crossed
@@ -113,8 +113,12 @@ def _few(
     """The column's value where it is one of these or one of few, and anything else where not."""
     if kind == TEXT:
         return dialect.among_texts(taken, sorted({str(each) for each in natives if each is not None}))
+    if not dialect.groups_first:
+        return None
+    if bands.parse(column.name) is not None:
+        return taken.copy()
     part = derived.parse(column.name)
-    if part is None or not dialect.groups_first:
+    if part is None:
         return None
     if kind == TIME:
         return _few_slots(part, taken, [each for each in natives if isinstance(each, datetime)], dialect)

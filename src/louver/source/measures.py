@@ -23,9 +23,10 @@ from louver.source import filters
 from louver.source.filters import EVERY_ROW, Filter
 
 KeyValue: TypeAlias = "str | int | bool | date | datetime"
-COUNT, DISTINCT, SUM, BEYOND = "count", "distinct", "sum", "beyond"
+COUNT, DISTINCT, SUM, BEYOND, ODD = "count", "distinct", "sum", "beyond", "odd"
 MOST_KEYS = 2**20
 MOST_PER_UNIT = 2**20
+LARGEST_COUNTED = 2**40
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +64,7 @@ class Measure:
     - distinct: different values of a column.
     - sum: values of a column in steps of its grid, each clamped and rounded by itself; what is no number adds nothing.
     - beyond: rows whose value is above the limit of their key (`sign` ">"), or at least (">="), below, or at most it.
+    - odd: rows whose value is no count: no whole number from 0 to `LARGEST_COUNTED`.
     """
 
     kind: str
@@ -79,6 +81,7 @@ class Measure:
             DISTINCT: (True, False),
             SUM: (True, False),
             BEYOND: (True, True),
+            ODD: (True, False),
         }
         if self.kind not in needs:
             raise ParameterError(f"Louver cannot measure {self.kind!r}.")

@@ -25,6 +25,6 @@ def unit_meant(written: str) -> str | None:
     ('(device, day)', 'row', None)
     """
     bare = written.strip()
-    if bare in ("", "row") or bare[0] == "(" or bare[-1] == ")":
+    if bare in ("", "row") or bare[0] == "(" or bare[-1] == ")" or bare.startswith("one of "):
         return None
     return "row" if bare.lower() in ("row", "rows") else f"({bare})"

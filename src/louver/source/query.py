@@ -19,7 +19,7 @@ from louver.source.conditions import compared, condition
 from louver.source.dialects import WHOLE, WIDE, Dialect
 from louver.source.filters import EVERY_ROW
 from louver.source.key_lists import KeyList, key_lists, limit_name
-from louver.source.measures import BEYOND, COUNT, DISTINCT, SUM, Measure, Reading
+from louver.source.measures import BEYOND, COUNT, DISTINCT, LARGEST_COUNTED, ODD, SUM, Measure, Reading
 from louver.source.steps import steps
 from louver.source.trees import is_known, name, named
 
@@ -180,6 +180,8 @@ class Query:
         if measure.kind == BEYOND:
             limit = self.lists[measure.keys].column(limit_name(number))
             parts.append(compared(self._measured(measure).number(), measure.sign or "", limit))
+        if measure.kind == ODD:
+            parts.append(_is_no_count(self._measured(measure).float()))
         return exp.and_(*parts, copy=False) if parts else None
 
     def _steps(self, measure: Measure) -> exp.Expr:
@@ -187,6 +189,13 @@ class Query:
 
     def _measured(self, measure: Measure) -> Column:
         return self._columns.find(measure.column or "")
+
+
+def _is_no_count(value: exp.Expr) -> exp.Expr:
+    near = exp.Between(this=value.copy(), low=exp.convert(0), high=exp.convert(LARGEST_COUNTED))
+    whole = exp.EQ(this=value.copy(), expression=exp.Floor(this=value.copy()))
+    count = exp.Case(ifs=[exp.If(this=near, true=whole)], default=exp.false())
+    return exp.Not(this=exp.func("COALESCE", count, exp.false()))
 
 
 def _where(meets: exp.Expr | None, value: exp.Expr) -> exp.Expr:

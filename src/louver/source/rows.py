@@ -18,7 +18,7 @@ from contextlib import ExitStack, contextmanager
 
 import numpy as np
 
-from louver.source import derived
+from louver.source import bands, derived
 from louver.source.columns import Columns
 from louver.source.engines import Engine, opened
 from louver.source.locations import DuckDBTable, File
@@ -31,6 +31,12 @@ def check(table: Table, reading: Reading) -> None:
     """Whether the rows are there and have the columns. Looks at the header or the schema, never at rows."""
     with checked(table, reading):
         pass
+
+
+def holds_texts(table: Table, column: str) -> bool:
+    """Whether a column holds texts, by the header or the schema. Looks at no row."""
+    with opened(table.location, {column}, rows=False) as engine:
+        return Columns(engine.columns(), {column}, table.describe).find(column).is_text
 
 
 @contextmanager
@@ -92,5 +98,5 @@ def _query(engine: Engine, table: Table, reading: Reading, secret: bytes) -> Que
 def _wanted(table: Table, reading: Reading) -> set[str]:
     """Every column that may be needed: as it is named, and what it may be made of."""
     named = [*reading.columns(), *table.unit.columns]
-    parts = [part.column for name in named if (part := derived.parse(name)) is not None]
+    parts = [part.column for name in named if (part := derived.parse(name) or bands.parse(name)) is not None]
     return {*named, *parts}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from fractions import Fraction
@@ -63,16 +62,16 @@ class Stream:
         With `last` and `above` where the plan asks for them.
         """
         regions, starts = self.plan.regions, self.plan.ticks.starts()
-        released, half = self.released.values, self.band()
+        released, half, digits = self.released.values, self.band(), self.plan.digits
         made: dict[str, list[Any]] = {
             head: [region[at] for _ in starts for region in regions] for at, head in enumerate(self.heads)
         }
         made[TICK] = [start for start in starts for _ in regions]
-        made[VALUE] = _plain(released)
-        made[LOW] = _plain(released - half) if half is not None else [None] * released.size
-        made[HIGH] = _plain(released + half) if half is not None else [None] * released.size
+        made[VALUE] = _plain(released, digits)
+        made[LOW] = _plain(released - half, digits) if half is not None else [None] * released.size
+        made[HIGH] = _plain(released + half, digits) if half is not None else [None] * released.size
         asked = {LAST: self.released.recent, FLAGGED: self.released.flags}
-        return made | {name: _plain(each) for name, each in asked.items() if each is not None}
+        return made | {name: _plain(each, digits) for name, each in asked.items() if each is not None}
 
     @property
     def recent(self) -> NDArray[Any] | None:
@@ -149,13 +148,8 @@ def label(region: Region) -> str:
     return ", ".join(str(_text(value)) for value in region if value is not None) or ("total" if region else "all rows")
 
 
-def heads(plan: StreamPlan, names: Mapping[str, str]) -> tuple[str, ...]:
-    """Region columns by the names that the source declares, given what each is made of."""
-    return tuple(names.get(column, column) for column in plan.keys)
-
-
-def _plain(values: Any) -> list[Any]:
-    listed = np.round(values, 6).ravel().tolist() if values.dtype.kind == "f" else values.ravel().tolist()
+def _plain(values: Any, digits: int) -> list[Any]:
+    listed = (np.round(values, digits) + 0.0 if values.dtype.kind == "f" else values).ravel().tolist()
     return [None if value != value else value for value in listed]
 
 
@@ -164,6 +158,9 @@ def _text(value: Any) -> Any:
 
 
 def _cell(value: Any) -> Any:
+    """As it stands in a CSV file, where 10.0 is 10."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
     return "" if value is None else str(value).lower() if isinstance(value, bool) else _text(value)
 
 

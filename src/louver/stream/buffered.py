@@ -9,13 +9,16 @@ number; it is off by less than `error`, whatever the data. Neighbours then diffe
 error + 1, k ticks after the change, and over the n ticks of an epoch, by the triangle inequality, by at most D = s 2^b
 |F| + sqrt(n) (2 error + 1) in Euclidean length. `discrete_gaussian` of variance D^2 / (2 rho) on each row is rho-zCDP.
 b is the largest for which the sampler has that variance, so that the second term is small: 0.02% of the first for a
-million ticks of up to 10,000 at rho 1/2, and 0.2% for ticks of up to a million.
+million ticks of up to 10,000 at rho 1/2, and 0.2% for ticks of up to a million. It grows with the ticks and with their
+size over s: 3% for 2^24 ticks of up to a million, 53% for 2^28. The variance has it, and so has every error that is
+foretold.
 
 The error. Ticks come in blocks of 128. Within a block (R x)_t is a product of at most 128 terms, off by at most 130 u
 times the sum of their sizes, u = 2^-53, in any order of summation. What lies before the block comes from the buffers,
 which are kept as integers of far more digits than a float has: a whole-number combination of whole ticks, which is
 exact, and one rounding per block. Reading them is a product of as many terms as there are buffers. Coefficients are
-rounded once and for all, which is a small linear change of R, and D has room for it.
+rounded once and for all, which is a small linear change of R. D has room for it, and L undoes R as it was rounded: it
+would be off in proportion to the sum otherwise.
 
 Why this is private. `_noised`, and `_estimate` for one tick, add the noise to the rounded rows; all that follows is
 computed from noisy rows and from nothing else. Row t depends on the ticks up to t only, so streams may react to what
@@ -44,13 +47,15 @@ from louver.stream.toeplitz import LARGEST_BOUND, VARIANCE_LIMIT, easy, rho_of
 
 BLOCK = 128
 DECAY_BITS = 62
+_LOW_BITS = 10  # of weights, which leave out their high bits: products of either with a block are below 2^53, so exact
+_ONE_THREAD = 2**18  # multiplications: a product of more is shared out among threads, which wait for each other
 _UNIT_ROUNDOFF = 2.0**-53
 _LINEAR_CHANGE = 1e-5  # of coefficients that are rounded once and for all: after 2^32 ticks, and ten times over
 _LARGEST_ROW = 2.0**60
 
 
 class Buffered(ContinualSum):
-    """Sums of a stream with nearly the noise of `Toeplitz`, and a memory that does not grow.
+    """Sums of a stream with a memory that does not grow, and nearly the noise of `Toeplitz` for some million ticks.
 
     >>> stream = Buffered(rho=100_000)
     >>> [round(stream.update(value)) for value in (3, 0, 4)]
@@ -61,7 +66,7 @@ class Buffered(ContinualSum):
 
     kind: ClassVar[str] = "buffered"
     dtype: ClassVar[type[np.float64]] = np.float64
-    first_length: ClassVar[int] = 2**24  # length costs little here
+    first_length: ClassVar[int] = 2**24  # 3% more noise than without rounding, at the default `high`
     longest: ClassVar[int] = 2**32
 
     def __init__(self, horizon: int | None = None, **shared: Any) -> None:
@@ -108,12 +113,14 @@ class Buffered(ContinualSum):
         if self._ready is None:
             self._ready = np.ldexp(self._buffers.astype(np.float64), -used.weight_bits)
         self._private = np.concatenate((self._private, row))
-        exact = made.within[place, : place + 1] @ self._private.astype(np.float64) + self._ready @ made.reads[place]
+        exact = made.within[place, : place + 1].dot(self._private.astype(np.float64)) + self._ready.dot(
+            made.reads[place]
+        )
         new = np.rint(np.ldexp(exact, used.scale_bits)).astype(np.int64)
         new += discrete_gaussian(used.variance, new.size, bits=self._bits)
         self._noisy = np.concatenate((self._noisy, new[None, :]))
-        noisy = made.undone_sums[place, : place + 1] @ self._noisy.astype(np.float64)
-        sums = np.ldexp(noisy, -used.scale_bits) - self._undone @ made.undone_reads[place]
+        noisy = made.undone_sums[place, : place + 1].dot(self._noisy.astype(np.float64))
+        sums = np.ldexp(noisy, -used.scale_bits) - self._undone.dot(made.undone_reads[place])
         return np.asarray(self._total + sums)
 
     def _noised(self, rows: Rows) -> NDArray[np.int64]:
@@ -122,12 +129,9 @@ class Buffered(ContinualSum):
         private = np.concatenate((self._private, rows))
         blocks, made, wanted = _blocks(private), self._matrices, _wanted(len(self._private), len(private))
         self._private = private[len(private) // BLOCK * BLOCK :]
-        before = np.empty((*blocks.shape[:2], len(made.decays)))
-        before[0] = self._buffers.astype(np.float64)
-        for number, added in enumerate(_times(blocks[:-1], made.weights), start=1):
-            self._buffers = (self._buffers * made.decays >> DECAY_BITS) + added.astype(object)
-            before[number] = self._buffers.astype(np.float64)
-        exact = _times(blocks.astype(np.float64), made.within[wanted].T)
+        values = blocks.astype(np.float64)
+        before = self._decayed(values[:-1])
+        exact = _times(values, made.within[wanted].T)
         exact += _times(np.ldexp(before, -self._used.weight_bits), made.reads[wanted].T)
         new: NDArray[np.int64] = np.rint(
             np.ldexp(_last_rows(exact, wanted, len(rows), len(private)), self._used.scale_bits)
@@ -135,17 +139,39 @@ class Buffered(ContinualSum):
         new += discrete_gaussian(self._used.variance, new.size, bits=self._bits).reshape(new.shape)
         return new
 
+    def _decayed(self, blocks: Floats) -> Floats:
+        """The buffers before each of these blocks and after them, as floats; exactly those after them stay.
+
+        Python's integers in lists: arrays of objects, a dozen at a time, take three times as long.
+        """
+        made, (count, width) = self._matrices, blocks.shape[:2]
+        added = _times(blocks, made.high_weights).astype(np.int64) << _LOW_BITS
+        added += _times(blocks, made.low_weights).astype(np.int64)
+        before = np.empty((count + 1, width, len(made.decays)))
+        before[0] = self._buffers
+        if count:
+            kept, decays = self._buffers.ravel().tolist(), made.decays * width
+            rows = before.reshape(count + 1, -1)
+            for number, new in enumerate(added.reshape(count, -1).tolist(), start=1):
+                kept = [
+                    (each * decay >> DECAY_BITS) + more for each, decay, more in zip(kept, decays, new, strict=True)
+                ]
+                rows[number] = kept
+            self._buffers = np.array(kept, dtype=object).reshape(width, -1)
+        return before
+
     def _undo(self, new: NDArray[np.int64]) -> Floats:
         """Prefix sums of R^-1 y: what R would make y of is solved for, block by block."""
         noisy = np.concatenate((self._noisy, new))
         blocks = _blocks(np.ldexp(noisy.astype(np.float64), -self._used.scale_bits))
         made, wanted = self._matrices, _wanted(len(self._noisy), len(noisy))
         self._noisy = noisy[len(noisy) // BLOCK * BLOCK :]
-        before = np.empty((*blocks.shape[:2], len(made.decays)))
-        before[0] = self._undone
-        for number, added in enumerate(_times(blocks[:-1], made.undone_weights.T), start=1):
-            self._undone = self._undone @ made.undone_decay.T + added
-            before[number] = self._undone
+        before = np.concatenate((self._undone[None], _times(blocks[:-1], made.undone_weights.T)))
+        decay, reach = made.undone_decay.T, 1
+        while reach < len(before):  # what 1, 2, 4, ... blocks before have left
+            before[reach:] += _times(before[:-reach], decay)
+            decay, reach = decay @ decay, 2 * reach
+        self._undone = before[-1].copy()
         ends = _times(blocks[:-1], made.undone_sums[-1:].T) - _times(before[:-1], made.undone_reads[-1:].T)
         starts = self._total + np.concatenate((np.zeros((1, self._width)), ends[:, :, 0])).cumsum(axis=0)
         self._total = starts[-1]
@@ -248,8 +274,9 @@ class Matrices:
 
     within: Floats
     reads: Floats
-    weights: NDArray[np.int64]
-    decays: NDArray[np.object_]
+    high_weights: Floats  # without their lowest bits
+    low_weights: Floats  # those bits
+    decays: list[int]
     undone_sums: Floats
     undone_reads: Floats
     undone_weights: Floats
@@ -269,8 +296,9 @@ def matrices(length: int, weight_bits: int) -> Matrices:
     return Matrices(
         within=within,
         reads=reads,
-        weights=weights,
-        decays=np.array([round(Fraction(each) ** BLOCK * 2**DECAY_BITS) for each in ratios.tolist()], dtype=object),
+        high_weights=(weights >> _LOW_BITS).astype(np.float64),
+        low_weights=(weights & ((1 << _LOW_BITS) - 1)).astype(np.float64),
+        decays=[round(Fraction(each) ** BLOCK * 2**DECAY_BITS) for each in ratios.tolist()],
         undone_sums=undone_within.cumsum(axis=0),
         undone_reads=(undone_within @ reads).cumsum(axis=0),
         undone_weights=undone_weights,
@@ -303,7 +331,11 @@ def _last_rows(blocks: Floats, wanted: slice, rows: int, count: int) -> Floats:
     return every[count - wanted.start - rows : count - wanted.start]
 
 
-def _times(blocks: NDArray[Any], matrix: NDArray[Any]) -> NDArray[Any]:
-    """Every last axis times the matrix, in one product."""
-    flat = blocks.reshape(-1, blocks.shape[-1]) @ matrix
-    return np.asarray(flat).reshape(*blocks.shape[:2], matrix.shape[1])
+def _times(blocks: Floats, matrix: Floats) -> Floats:
+    """Every last axis times the matrix, so many at a time as one thread multiplies."""
+    flat = blocks.reshape(-1, blocks.shape[-1])
+    found = np.empty((len(flat), matrix.shape[1]))
+    rows = _ONE_THREAD // matrix.size
+    for start in range(0, len(flat), rows):
+        np.matmul(flat[start : start + rows], matrix, out=found[start : start + rows])
+    return found.reshape(*blocks.shape[:2], matrix.shape[1])

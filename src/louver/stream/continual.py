@@ -26,6 +26,7 @@ from louver.stream.mechanism import Mechanism, Rows, packed, unpacked
 
 LARGEST_TICK = 2**20
 LARGEST_HORIZON = 2**40
+LARGEST_SUM = 2**61  # what went before an epoch is less than the epoch, and noise needs room too
 
 Number: TypeAlias = "parameters.Number | str"
 

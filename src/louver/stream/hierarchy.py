@@ -26,7 +26,7 @@ from louver.noise.bits import SYSTEM
 from louver.noise.grid import LARGEST_STEPS
 from louver.privacy import Pure
 from louver.stream.laplace import Laplace, scale_of, stated
-from louver.stream.mechanism import LARGEST_REGIONS, Mechanism, Rows
+from louver.stream.mechanism import LARGEST_REGIONS, Mechanism, Rows, alike
 from louver.stream.pegasus import Pegasus
 from louver.stream.segment import Segment
 from louver.stream.smoothed import Floats, Smoothed
@@ -91,6 +91,10 @@ class Hierarchy(Mechanism):
         self.deviations = np.sqrt(np.broadcast_to(variances, values.shape))
         return consistent(values, variances, self._children)
 
+    def _nothing(self, rows: Rows) -> Floats:  # noqa: ARG002
+        self.deviations = np.empty((0, len(self.parents)))
+        return self.deviations.copy()
+
     def _measured(self, counted: Rows) -> tuple[Floats, Floats]:
         """Every node's own value at each tick, and how much it scatters: always the same where noise is fresh."""
         values = self._stream.run(counted)
@@ -115,9 +119,7 @@ class Hierarchy(Mechanism):
 
     def _restore(self, state: Mapping[str, Any]) -> None:
         restored = type(self._stream).from_dict(state, bits=self._bits)
-        if restored._parameters() != self._stream._parameters():
-            raise ValueError
-        self._stream = restored
+        self._stream = alike(restored, self._stream, self.ticks)
 
 
 def children_of(parents: Sequence[int | None]) -> dict[int, list[int]]:

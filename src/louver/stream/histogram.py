@@ -25,7 +25,7 @@ from louver.noise.bits import SYSTEM, Bits
 from louver.noise.grid import LARGEST_STEPS
 from louver.privacy import Pure
 from louver.stream.laplace import stated
-from louver.stream.mechanism import Mechanism, Rows
+from louver.stream.mechanism import Mechanism, Rows, alike
 from louver.stream.present import PRESENCE, REPLACE, checked_neighbours, present
 from louver.stream.truncated import COUNTINGS, known
 
@@ -60,8 +60,8 @@ class Histogram(Mechanism):
         self.counting = known("counting", counting, COUNTINGS)
         self.neighbours = checked_neighbours(neighbours)
         each = self.epsilon if self.neighbours == PRESENCE else self.epsilon / 2
-        cells = self._width * (len(self.edges) + 1)
-        self._counts = COUNTINGS[self.counting](self.horizon, epsilon=each, high=1, regions=cells, bits=bits)
+        self._cells = self._width * (len(self.edges) + 1)
+        self._counts = COUNTINGS[self.counting](self.horizon, epsilon=each, high=1, regions=self._cells, bits=bits)
 
     @property
     def price(self) -> Pure:
@@ -81,15 +81,19 @@ class Histogram(Mechanism):
 
     def update(self, value: object) -> NDArray[Any]:
         """One tick: a number or None, or one for each region. Returns the count of every bin."""
-        return np.asarray(self.run([value])[0])  # type: ignore[arg-type]
+        shape = () if self.regions is None else (self.regions,)
+        tick = np.full(shape, None) if value is None else self._array(value, batch=False)
+        if tick.shape != shape:
+            raise self._misshapen(batch=False)
+        return np.asarray(self.run(tick[np.newaxis])[0])
 
     def run(self, values: ArrayLike) -> NDArray[Any]:
         """A batch of ticks. Returns ticks by bins; those of one region are beside each other."""
-        if np.ndim(values) == 0:
-            raise ParameterError("A batch must be an array of one number for each tick.")
-        rows = self._read(values, (len(values),))  # type: ignore[arg-type]
-        released = self._released(np.where(present(values, rows.shape), rows, LARGEST_STEPS + 1))
-        self.ticks += len(rows)
+        array = self._array(values, batch=True)
+        rows = self._read(array, array.shape[:1] or (0,))
+        self._go_within()
+        released = self._released(np.where(present(array, rows.shape), rows, LARGEST_STEPS + 1))
+        self._over(len(rows))
         return released
 
     def _released(self, rows: Rows) -> NDArray[Any]:
@@ -97,7 +101,7 @@ class Histogram(Mechanism):
         entered = np.zeros((*rows.shape, len(self.edges) + 1), dtype=np.int64)
         ticks, regions = np.nonzero(rows <= LARGEST_STEPS)
         entered[ticks, regions, bins[ticks, regions]] = 1
-        return self._counts.run(entered.reshape(len(rows), -1))
+        return self._counts.run(entered.reshape(len(rows), self._cells))
 
     def _parameters(self) -> dict[str, Any]:
         return {
@@ -113,7 +117,8 @@ class Histogram(Mechanism):
         return {"counts": self._counts.to_dict()}
 
     def _restore(self, state: Mapping[str, Any]) -> None:
-        self._counts = type(self._counts).from_dict(state["counts"], bits=self._bits)
+        counts = type(self._counts).from_dict(state["counts"], bits=self._bits)
+        self._counts = alike(counts, self._counts, self.ticks)
 
 
 def _rising(edges: object) -> list[int]:

@@ -6,6 +6,7 @@ of each tick carry *fresh* noise, which is smoothed or not; those behind a *cut*
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
@@ -23,7 +24,8 @@ from louver.privacy import Approximate, Pure, ZeroConcentrated
 from louver.source.names import instead_of
 from louver.stream import gaussian, together
 from louver.stream.accuracy import laplace_factor, normal_factor, sum_factor
-from louver.stream.laplace import reach
+from louver.stream.continual import gaussian_variance
+from louver.stream.laplace import reach, scale_of
 from louver.stream.mechanism import Mechanism, Rows
 from louver.stream.places import edges_of
 
@@ -186,6 +188,11 @@ def _check(name: str, used: Kernel, price: Price, shape: Shape, options: Mapping
         raise ParameterError(f"The mechanism {name!r} has no price with a delta; leave delta out.")
     if isinstance(price, Pure) and not used.pure:
         raise ParameterError(f"The mechanism {name!r} draws Gaussian noise, which has no pure price; give rho.")
+    if used.is_sum and not used.is_cut and shape.sensitivity > shape.largest:
+        raise ParameterError(
+            "One unit can move a tick by more steps than a tick of a running sum may have; count fewer rows of a unit, "
+            "or give the sum a larger step."
+        )
     if shape.signed and (not used.is_sum or used.is_cut) and name != HISTOGRAM:
         raise ParameterError(
             f"The mechanism {name!r} takes values of 0 or more; declare a lower bound of 0, or take a running sum."
@@ -240,7 +247,7 @@ def band(
     if factor is None:
         return None
     if name == "segment":
-        return None if deviations is None else deviations * factor(level)
+        return None if deviations is None else deviations * cast("Any", mechanism).factor(level)
     half = np.array([mechanism.error_at(tick + 1) for tick in ticks])[:, None] * factor(level)  # type: ignore[attr-defined]
     if factor is sum_factor:  # noise of whole steps, whose quantiles are whole too
         half = np.ceil(half)
@@ -251,6 +258,17 @@ def noise_reach(mechanism: Mechanism, level: Fraction) -> int:
     """How far the fresh noise on one tick reaches at this level, in steps."""
     beyond, used = (1 - level) / 2, cast("Any", mechanism)
     return gaussian.reach(used.variance, beyond) if getattr(used, "variance", 0) else reach(used.rate, beyond)
+
+
+def sum_reach(mechanism: Mechanism, ticks: int, level: Fraction) -> int:
+    """The same for the sum over so many ticks, whose noise is independent."""
+    if ticks == 1:
+        return noise_reach(mechanism, level)
+    used = cast("Any", mechanism)
+    parameter = getattr(used, "variance", 0)
+    one = gaussian_variance(float(parameter)) if parameter else 2 * scale_of(used.rate) ** 2
+    factor = normal_factor if parameter else sum_factor
+    return math.ceil(factor(level) * math.sqrt(ticks * one))
 
 
 def price_of_noise(name: str, rate: Fraction, shape: Shape, options: Mapping[str, Any]) -> Pure:

@@ -8,6 +8,7 @@ over.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 from louver import parameters
 from louver.privacy import Approximate, Pure
 from louver.stream.laplace import stated
-from louver.stream.mechanism import Rows, packed, unpacked
+from louver.stream.mechanism import Rows, alike, packed, unpacked
 from louver.stream.present import present
 from louver.stream.truncated import COUNTINGS, TruncatedSum
 
@@ -35,6 +36,9 @@ class RunningMean(TruncatedSum):
     """
 
     kind: ClassVar[str] = "running-mean"
+
+    def error_at_bound(self, tick: int) -> float:
+        return super().error_at_bound(tick) / tick
 
     def _released(self, rows: Rows) -> NDArray[np.float64]:
         passed = np.arange(self.ticks + 1, self.ticks + len(rows) + 1)
@@ -56,6 +60,12 @@ class WindowMean(TruncatedSum):
         super().__init__(epsilon, high, horizon, **shared)
         self.window = parameters.integer("window", window, 1, LARGEST_WINDOW)
         self._sums = np.zeros((1, self._width))  # the last released sums, the newest at the end; at tick 0 it is 0
+
+    def error_at_bound(self, tick: int) -> float:
+        """Of two sums, where the noise of the first values is in both and goes away."""
+        if tick <= self.window:
+            return super().error_at_bound(tick) / tick
+        return math.hypot(self._later_error(tick), self._later_error(tick - self.window)) / self.window
 
     def _released(self, rows: Rows) -> NDArray[np.float64]:
         sums = np.concatenate((self._sums, super()._released(rows)))
@@ -112,4 +122,5 @@ class PresentMean(TruncatedSum):
 
     def _restore(self, state: Mapping[str, Any]) -> None:
         super()._restore(state)
-        self._counts = type(self._counts).from_dict(state["counts"], bits=self._bits)
+        counts = type(self._counts).from_dict(state["counts"], bits=self._bits)
+        self._counts = alike(counts, self._counts, self.ticks)

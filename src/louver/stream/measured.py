@@ -135,8 +135,9 @@ def measured_by(values: Mapping[str, Sequence[Fraction]], *, sum_of: str | None,
         return Measured()
     if sum_of not in values:
         raise ParameterError(
-            f"A sum of {sum_of!r} needs bounds, for one row must not weigh without end; declare them in the source's "
-            "values."
+            f"A sum of {sum_of!r} needs bounds, for one row must not weigh without end; describe the source in "
+            f"louver.toml, and declare them under [source.NAME.values] with a line like {sum_of} = {{ low = 0, high = "
+            "100 }."
         )
     return Measured.sum_of(sum_of, *values[sum_of])
 

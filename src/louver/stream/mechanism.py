@@ -4,7 +4,10 @@ Neighbours are streams in which one unit changes one tick of one region by at mo
 unit pays. A unit that touches w ticks pays at most w times as much (`price.for_group(w)`), whatever the mechanism.
 
 Numbers that come in are private, so none of them can stop a stream: they are rounded to whole numbers and clamped to
-the stated bounds, and a missing tick, or what is no number, counts as 0. Only their shape is checked.
+the stated bounds, and a missing tick, or what is masked or no number, counts as 0. Only their shape is checked.
+
+A call that is interrupted (by Ctrl-C, or for want of memory) may leave half a tick behind. If that tick came again it
+would be in twice, and its units would pay twice: so nothing comes in after it, and nothing is stored.
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ import binascii
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
+from typing import Any, ClassVar, NamedTuple, Self, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,7 +25,7 @@ from numpy.typing import ArrayLike, NDArray
 from louver import parameters
 from louver.errors import ParameterError
 from louver.noise.bits import SYSTEM, Bits
-from louver.noise.grid import LARGEST_STEPS, Grid
+from louver.noise.grid import LARGEST_STEPS, Grid, unmasked
 from louver.privacy import gaussian
 from louver.privacy.guarantee import Approximate, Guarantee, Pure, ZeroConcentrated
 
@@ -41,6 +44,9 @@ class GaussianNoise(NamedTuple):
     moved: int
 
 
+Inner = TypeVar("Inner", bound="Mechanism")
+
+
 class Mechanism(ABC):
     """A stream of values, one per tick (`regions=None`) or one per tick and region.
 
@@ -57,6 +63,7 @@ class Mechanism(ABC):
         self.low = parameters.integer("The smallest value", low, -LARGEST_STEPS, LARGEST_STEPS)
         self.high = parameters.integer("The largest value", high, self.low, LARGEST_STEPS)
         self.ticks = 0
+        self._is_within = False  # a call that has begun and is not over
         self._bits = bits
         self._grid = Grid(self.low, self.high, 1)
 
@@ -110,6 +117,10 @@ class Mechanism(ABC):
         found: int | float = self._next(np.array([[value]], dtype=np.int64))[0].item()
         return found
 
+    def _nothing(self, rows: Rows) -> NDArray[Any]:
+        """What `_released` gives for no ticks."""
+        return rows.astype(np.float64)
+
     @abstractmethod
     def _parameters(self) -> dict[str, Any]:
         """The arguments of the constructor as plain values; `bits` is left out."""
@@ -124,20 +135,29 @@ class Mechanism(ABC):
 
     def update(self, value: object) -> Any:
         """One tick: a number, or one number per region; None for a missing tick. Returns what may be published."""
-        released = self._single(self._whole(value)) if self.regions is None else self._next(self._read(value, ()))
-        self.ticks += 1
+        if self.regions is None:
+            number = self._whole(value)
+            self._go_within()
+            released: Any = self._single(number)
+        else:
+            row = self._read(value, ())
+            self._go_within()
+            released = self._next(row)
+        self._over(1)
         return released
 
     def run(self, values: ArrayLike) -> NDArray[Any]:
         """A batch of ticks, shaped (ticks,) or (ticks, regions), with the same law as that many updates."""
         array = self._array(values, batch=True)
         rows = self._read(array, array.shape[:1] or (0,))
-        released = self._released(rows) if len(rows) else rows.astype(np.float64)
-        self.ticks += len(rows)
+        self._go_within()
+        released = self._released(rows) if len(rows) else self._nothing(rows)
+        self._over(len(rows))
         return released[:, 0] if self.regions is None else released
 
     def to_dict(self) -> dict[str, Any]:
         """The whole state as plain JSON values. It holds private numbers: keep it as you keep the data."""
+        self._check_whole()
         return {
             "format": FORMAT,
             "kind": self.kind,
@@ -165,6 +185,21 @@ class Mechanism(ABC):
         """Says what runs, and nothing about its numbers."""
         return f"<{type(self).__name__} stream, state not shown>"
 
+    def _go_within(self) -> None:
+        self._check_whole()
+        self._is_within = True
+
+    def _over(self, ticks: int) -> None:
+        self.ticks += ticks
+        self._is_within = False
+
+    def _check_whole(self) -> None:
+        if self._is_within:
+            raise ParameterError(
+                "This stream was interrupted within a tick, which may be half in it; go on from a state that was "
+                "stored before, or begin another stream."
+            )
+
     @property
     def _width(self) -> int:
         return 1 if self.regions is None else self.regions
@@ -191,7 +226,7 @@ class Mechanism(ABC):
 
     def _array(self, values: object, batch: bool) -> NDArray[Any]:
         try:
-            return np.asarray(values)
+            return np.asarray(unmasked(values))
         except ValueError:  # rows of different lengths
             raise self._misshapen(batch) from None
 
@@ -200,6 +235,13 @@ class Mechanism(ABC):
         if not batch:
             return ParameterError(f"A tick must be {each}.")
         return ParameterError(f"A batch must be an array with one row for each tick, each with {each}.")
+
+
+def alike(restored: Inner, made: Inner, ticks: int) -> Inner:
+    """A restored inner stream, if it is what its outer one makes and after as many ticks; otherwise ValueError."""
+    if restored.ticks != ticks or restored._parameters() != made._parameters():
+        raise ValueError
+    return restored
 
 
 def packed(array: NDArray[Any]) -> dict[str, Any]:

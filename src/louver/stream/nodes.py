@@ -27,7 +27,7 @@ from louver.noise.bits import Bits
 from louver.noise.gaussian import LARGEST_VARIANCE, SMALLEST_VARIANCE
 from louver.noise.laplace import LARGEST_RATE, SMALLEST_RATE
 from louver.privacy import Pure, ZeroConcentrated
-from louver.stream.continual import ContinualSum, gaussian_variance
+from louver.stream.continual import LARGEST_SUM, ContinualSum, gaussian_variance
 from louver.stream.digits import Digits
 from louver.stream.mechanism import GaussianNoise
 
@@ -98,6 +98,11 @@ class NodeSums(ContinualSum):
         most = self._noise_of(MOST_LEVELS)
         if most.parameter < SMALLEST_RATE if most.pure else most.parameter > LARGEST_VARIANCE:
             raise ParameterError("This price is too small for so large a sensitivity; use a coarser grid or pay more.")
+
+    def _open_epoch(self, length: int) -> None:
+        if length * max(abs(self.low), abs(self.high)) > LARGEST_SUM:
+            raise ParameterError("Sums of so many ticks of this size do not fit 64 bits; use a coarser grid.")
+        super()._open_epoch(length)
 
     @abstractmethod
     def _widths(self, length: int) -> list[int]:

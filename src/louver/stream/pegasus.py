@@ -103,7 +103,7 @@ class Pegasus(Smoothed):
         """The noise's variance over the size of each group: the noise alone, not how much the group's counts differ."""
         return 2 * scale_of(self.rate) ** 2 / np.array([max(group.size, 1) for group in self._groups])
 
-    def _estimated(self, lengths: Rows, noticed: Floats) -> Floats:  # noqa: ARG002
+    def _estimated(self, lengths: Rows, noticed: Floats, apart: Floats) -> Floats:  # noqa: ARG002
         return 2 * scale_of(self.rate) ** 2 / lengths
 
     def _traced(self, rows: Rows) -> tuple[Rows, Ticks]:

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+
+from louver.stream.picture_times import Times
 
 if TYPE_CHECKING:
     from louver.stream.answer import Stream
@@ -24,7 +26,7 @@ WIDTH, LEFT, HEAD, GAP, LINE_HEIGHT, EDGE = 760, 58, 22, 16, 18, 12
 TALL, SHORT = 110, 64
 MOST_IN_ONE_COLUMN, MOST_PANELS = 4, 24
 LETTER, BOLD_LETTER = 6.6, 7.8  # about as wide as one is at this size
-TEAL, GREY = "#1f8a8a", "#8a8f99"
+TEAL, GREY, AMBER = "#1f8a8a", "#8a8f99", "#c2571a"
 PAPER, INK = "#ffffff", "#1b2430"
 
 Floats = NDArray[np.float64]
@@ -55,19 +57,22 @@ def picture(stream: Stream, truth: Floats | None = None, *, alone: bool = False)
     shown = min(len(regions), MOST_PANELS)
     columns, height = (1, TALL) if shown <= MOST_IN_ONE_COLUMN else (2, SHORT)
     width = (WIDTH - 2 * EDGE - (columns - 1) * GAP) / columns
-    parts: list[str] = []
+    times, limits = Times.of(stream.plan.ticks, width - LEFT), stream.plan.above
+    parts = list(_heading(stream, shown))
+    first = EDGE + 2 * LINE_HEIGHT
     for at in range(shown):
         left = EDGE + at % columns * (width + GAP)
-        top = EDGE + at // columns * (HEAD + height + GAP)
+        top = first + at // columns * (HEAD + height + GAP)
         own = None if half is None else half[:, at]
         known = None if truth is None else truth[:, at]
-        low, high = _range(values[:, at], own, known)
+        limit = None if limits is None else float(limits[at])
+        low, high = _range(values[:, at], own, known, limit)
         frame = Frame(left + LEFT, top + HEAD, width - LEFT, height, low, high)
-        parts += _panel(label(regions[at]), frame, left, values[:, at], own, known)
-    top = EDGE + math.ceil(shown / columns) * (HEAD + height + GAP)
+        parts += _panel(label(regions[at]), frame, left, values[:, at], own, known, limit, times.lines(frame))
+    top = first + math.ceil(shown / columns) * (HEAD + height + GAP)
     for column in range(columns):
-        left = EDGE + column * (width + GAP)
-        parts += _times(stream, left + LEFT, left + width, top, columns)
+        for x, anchor, words in times.labels(EDGE + column * (width + GAP) + LEFT):
+            parts.append(_text(x, top, words, anchor=anchor))
     top += LINE_HEIGHT
     parts += _legend(stream, half is not None, truth is not None, top)
     if len(regions) > shown:
@@ -91,18 +96,35 @@ def _title(stream: Stream) -> str:
     return f"{stream.plan.measured.noun}{by}, {len(ticks):,} ticks {when}"
 
 
-def _range(values: Floats, half: Floats | None, truth: Floats | None) -> tuple[float, float]:
-    """The numbers at the edges of a panel: zero is always among them."""
+def _heading(stream: Stream, shown: int) -> Iterator[str]:
+    """What is shown, what it cost, and who is protected."""
+    plan = stream.plan
+    price = math.ceil(plan.worst[0].price * 10**4) / 10**4
+    told = f"{'epsilon' if plan.rho is None else 'rho'} {price:,g}. {stream.protected}"
+    scales = " Each panel has a scale of its own." if shown > 1 else ""
+    room = int((WIDTH - 2 * EDGE) / LETTER) - len(scales)
+    yield _text(EDGE, EDGE + 8, _shortened(_title(stream), int((WIDTH - 2 * EDGE) / BOLD_LETTER)), bold=True)
+    yield _text(EDGE, EDGE + 8 + LINE_HEIGHT, _shortened(told, room) + scales)
+
+
+def _range(values: Floats, half: Floats | None, truth: Floats | None, limit: float | None) -> tuple[float, float]:
+    """The numbers at the edges of a panel: zero is always among them, and a limit."""
     lines = [values] if half is None else [values - half, values + half]
-    every = np.concatenate(
-        [[0.0], *(line[np.isfinite(line)] for line in [*lines, *([] if truth is None else [truth])])]
-    )
+    ends = [0.0] if limit is None else [0.0, limit]
+    every = np.concatenate([ends, *(line[np.isfinite(line)] for line in [*lines, *([] if truth is None else [truth])])])
     low, high = float(every.min()), float(every.max())
     return low, high if high > low else low + 1
 
 
 def _panel(
-    title: str, frame: Frame, left: float, values: Floats, half: Floats | None, truth: Floats | None
+    title: str,
+    frame: Frame,
+    left: float,
+    values: Floats,
+    half: Floats | None,
+    truth: Floats | None,
+    limit: float | None,
+    times: Iterable[str],
 ) -> Iterator[str]:
     room = int((frame.x + frame.width - left) / BOLD_LETTER)
     yield f"<g><title>{escape(_printable(title))}</title>"
@@ -112,6 +134,10 @@ def _panel(
         strength = "0.45" if value == 0 else "0.15"
         yield _text(frame.x - 6, float(y) + 4, _axis(value), anchor="end")
         yield f'<path d="M{x} {y}h{frame.width:.1f}" stroke="currentColor" stroke-opacity="{strength}"/>'
+    yield from times
+    if limit is not None:
+        x, y = frame.point(0, limit).split()
+        yield f'<path d="M{x} {y}h{frame.width:.1f}" stroke="{AMBER}"/>'
     if half is not None:
         for around in _areas(frame, values - half, values + half):
             yield f'<path d="M{"L".join(around)}Z" fill="{TEAL}" fill-opacity="0.3"/>'
@@ -174,19 +200,16 @@ def _buckets(start: int, end: int, frame: Frame) -> list[tuple[int, int]]:
     return list(itertools.pairwise(cuts))
 
 
-def _times(stream: Stream, left: float, right: float, top: float, columns: int) -> Iterator[str]:
-    ticks = stream.plan.ticks
-    form = "%Y-%m-%d %H:%M" if columns == 1 else "%m-%d %H:%M"
-    yield _text(left, top, f"{ticks.begin:{form}}")
-    yield _text(right, top, f"{ticks.end:{form}} UTC", anchor="end")
-
-
 def _legend(stream: Stream, band: bool, truth: bool, top: float) -> Iterator[str]:
     left, middle = float(EDGE), top + 6
     said = [(f'<path d="M{{x}} {middle}h18" stroke="{TEAL}" stroke-width="2"/>', "released")]
     if band:
-        within = f"holds the truth in about {float(stream.level) * 100:g} of 100 ticks"
+        often = f"{float(stream.level) * 100:g} of 100 ticks"
+        is_estimate = stream.released.deviations is not None
+        within = f"an estimate, meant to hold the truth in {often}" if is_estimate else f"holds the truth in {often}"
         said.append((f'<rect x="{{x}}" y="{top}" width="18" height="12" fill="{TEAL}" fill-opacity="0.3"/>', within))
+    if stream.plan.above is not None:
+        said.append((f'<path d="M{{x}} {middle}h18" stroke="{AMBER}"/>', "limit"))
     if truth:
         dashed = f'<path d="M{{x}} {middle}h18" stroke="{GREY}" stroke-width="1.5" stroke-dasharray="3 2"/>'
         said.append((dashed, "truth (invented data)"))

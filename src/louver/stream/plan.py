@@ -1,17 +1,11 @@
 """The plan of a stream: a number for each tick and region, by one mechanism, paid for as a whole before the first tick.
 
-Neighbours differ in all rows of one unit. One unit is at most `touch.times` changes, each of one cell, a tick of a
-region, by at most `touch.step` (see `measured`), and a mechanism's price is that of one such change. So one unit pays
-`price.for_group(touch.times)`: there is a chain of that many streams from one neighbour to the other, each a
-mechanism's neighbour of the next. With a window, any w units together pay, and are charged, `for_group(w *
-touch.times)`. Gaussian noise takes less for changes of different cells, `Mechanism.price_of`: for q cells of one unit,
-and for units of a window that are in different ticks.
-
-Who pays where. All rows that are read lie in the ticks' range and under the listed keys, so the charge is made on the
-box of these, over the columns that the unit fixes. A window is charged at each of its points as if all of it were
-there, and fewer changes never cost more than their share of that (see `together`). So w units, each in one tick, lose
-together at most the mean over their points of what is charged there, and caps hold for windows too, across streams and
-their ends.
+Who pays where. What one unit pays is in `plan_price`. All rows that are read lie in the ticks' range and under the
+listed keys, so the charge is made on the box of these, over the columns that the unit fixes. A window is charged at
+each of its points as if all of it were there, and fewer changes never cost more than their share of that (see
+`together`). So w units, each in one tick, lose together at most the mean over their points of what is charged there,
+and a cap holds for windows of w too, across streams and their ends, as long as all that the ledger pays for has windows
+of w or more. A stream without a window adds up to w times what it charges.
 
 Why this is private. `run` hands the true numbers to the mechanism and gives back what it released; bands and rounding
 follow from that.
@@ -30,20 +24,24 @@ from louver import parameters
 from louver.noise import Bits
 from louver.noise.bits import SYSTEM
 from louver.parameters import Number
-from louver.privacy import Approximate, Charge, Outcome, Pure, Scope, Unit, ZeroConcentrated
-from louver.privacy.calibrate.distance import least_rate
+from louver.privacy import Charge, Outcome, Scope, Unit
 from louver.privacy.plan import registered
 from louver.source.domain import Domain
-from louver.source.measures import Bound, Keys, Reading, View
-from louver.stream import kernels, words
-from louver.stream.above import rate_for
+from louver.source.measures import MOST_KEYS, Bound, Keys, Reading, View
+from louver.stream import cut_off, kernels, words
 from louver.stream.best_sum import why
 from louver.stream.cheaper import cheaper
-from louver.stream.kernels import Price, Shape
+from louver.stream.kernels import Shape
 from louver.stream.measured import Measured, Touch, touch
 from louver.stream.mechanism import Mechanism
 from louver.stream.places import Places, Region, in_steps, places_of
-from louver.stream.plan_checks import check, check_cells, check_price, check_views, check_window
+from louver.stream.plan_checks import (
+    check,
+    check_columns,
+    check_price,
+    check_views,
+    check_window,
+)
 from louver.stream.plan_parts import (
     PARTS,
     around,
@@ -52,24 +50,23 @@ from louver.stream.plan_parts import (
     from_plain,
     keys_of,
     limits,
-    one_of,
     options_of,
     positive,
     rate,
     rows_between,
     to_plain,
 )
+from louver.stream.plan_price import Priced
 from louver.stream.plan_seen import Seen
 from louver.stream.running import Running
 from louver.stream.ticks import Ticks
-from louver.stream.truncated import SMOOTH
 
 LARGEST_WINDOW = 2**20
 
 
 @registered("stream")
 @dataclass(frozen=True, slots=True, init=False)
-class StreamPlan(Seen):
+class StreamPlan(Priced, Seen):
     """The plan of releasing a stream. Its price is given in one of four ways, always for one unit (or window):
 
     `epsilon`, with a `delta` where the mechanism has one; `rho`, for Gaussian noise; `within` and `miss_rate`, for
@@ -156,15 +153,20 @@ class StreamPlan(Seen):
         check_window(self)
         in_one_cell = self.ticks.in_one(self.unit) and all(self.unit.fixes(key) for key in self._read_keys)
         moved, bound = touch(self.measured, self.unit, self.bound, in_one_cell)
-        check_cells(self)
+        check_columns(self)
         object.__setattr__(self, "touch", moved)
         object.__setattr__(self, "kept", bound)
         check_price(self)
         check_views(self)
 
     @property
-    def reading(self) -> Reading:
-        """All ticks of all regions. Made when it is asked for: a live stream reads its ticks one by one."""
+    def reading(self) -> Reading | None:
+        """All ticks of all regions; None where they are too many to be read at once, as those of a live stream may be.
+
+        Made when it is asked for: a live stream reads its ticks one by one.
+        """
+        if len(self.regions) * len(self.ticks) > MOST_KEYS:
+            return None
         keys, where = keys_of(self.domain, self.ticks), rows_between(self.ticks, 0, len(self.ticks))
         return Reading((keys,), (self.measured.measure,), where, self.kept)
 
@@ -181,49 +183,6 @@ class StreamPlan(Seen):
     @property
     def _read_keys(self) -> tuple[str, ...]:
         return () if self.domain is None else self.domain.keys
-
-    @property
-    def units_together(self) -> int:
-        """How many changes of one cell the price is for."""
-        return self.touch.times * self.window
-
-    @property
-    def ticks_apart(self) -> bool:
-        """Whether the price of a window is for units in different ticks, which somebody's units are that tell the tick.
-
-        Where they are not, or where noise is Laplace's and nothing is gained by it, it is for any units.
-        """
-        return self.rho is not None and self.window > 1 and self.ticks.column in self.unit.columns
-
-    @property
-    def _apart(self) -> tuple[int, int]:
-        """In how many different cells the changes are that the price is for, and how many of them in each."""
-        cells = (self.touch.times if self.touch.apart else 1) * (self.window if self.ticks_apart else 1)
-        return cells, self.units_together // cells
-
-    @property
-    def cell_price(self) -> Price:
-        """What the mechanism is made with: the price of changing one tick of one region."""
-        together = self.units_together
-        if self.within is not None and self.miss_rate is not None:
-            steps = int(self.within / self.measured.step)
-            return Pure(least_rate(steps, self.miss_rate) * self.touch.step)
-        if self.slack is not None and self.miss_rate is not None:
-            needed = rate_for(int(self.slack / self.measured.step), self.miss_rate)
-            return kernels.price_of_noise(self.kernel, needed, self.shape, dict(self.options))
-        if self.rho is not None:
-            return ZeroConcentrated(kernels.rho_of_one(self.kernel, self.rho, self.shape, self.options, *self._apart))
-        if dict(self.options).get("threshold") == SMOOTH:
-            given = Fraction(1, len(self.ticks) ** 2) if self.delta is None else self.delta
-            return one_of(Approximate(self.epsilon or 0, given), together)
-        return Pure((self.epsilon or Fraction(0)) / together)
-
-    @property
-    def price(self) -> Price:
-        """What one unit pays, or the units of one window together."""
-        if self.rho is not None:
-            return ZeroConcentrated(self.rho)
-        return self.cell_price.for_group(self.units_together)
 
     @property
     def shape(self) -> Shape:
@@ -274,7 +233,7 @@ class StreamPlan(Seen):
 
     def run(self, view: View, bits: Bits) -> Outcome:
         rows = view.values[0].reshape(len(self.places.read), len(self.ticks)).T
-        return Outcome(Running(self, bits).advance(rows).to_dict())
+        return Outcome(Running(self, bits).run(rows).to_dict())
 
     @property
     def parts(self) -> int:
@@ -298,6 +257,14 @@ class StreamPlan(Seen):
         """The stream at work with a stored state, which must be one of its own."""
         return Running.restored(self, state, bits)
 
+    def __str__(self) -> str:
+        return words.overview(self)
+
+    @property
+    def what(self) -> str:
+        """What is released, when, of how many regions, and how, as a phrase."""
+        return words.what(self)
+
     @property
     def promise(self) -> str:
         return words.promise(self)
@@ -312,11 +279,13 @@ class StreamPlan(Seen):
 
     @property
     def warnings(self) -> tuple[str, ...]:
+        said = []
         if self.kept is not None and self.bound is None:
-            return (
-                "Nobody said how many rows of one unit count, so one does; give rows_per_unit if a unit may have more.",
+            said.append(
+                "Nobody said how many rows of one unit count, so one does; give rows_per_unit if a unit may have more."
             )
-        return ()
+        said += [each for each in (words.moment(self), words.rounding(self), words.levels(self)) if each is not None]
+        return (*said, *cut_off.warned(self))
 
     def cheaper(self, price: Fraction) -> tuple[str, ...]:
         return cheaper(self, price)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from louver.errors import ParameterError
@@ -11,11 +12,14 @@ from louver.source.measures import MOST_KEYS, Bound
 from louver.stream import kernels
 from louver.stream.measured import Measured
 from louver.stream.recent import LARGEST_WINDOW
+from louver.stream.released import FLAGGED, LAST
 from louver.stream.ticks import Ticks
 from louver.stream.truncated import SMOOTH
 
 if TYPE_CHECKING:
     from louver.stream.plan import StreamPlan
+
+PUBLISHED = ("tick", "value", "low", "high", "band", LAST, FLAGGED)
 
 
 def check(measured: object, domain: object, ticks: object, unit: object, bound: object) -> None:
@@ -30,17 +34,35 @@ def check(measured: object, domain: object, ticks: object, unit: object, bound: 
         raise ParameterError("Where the unit is the row itself there is nothing to bound per unit.")
 
 
-def check_cells(plan: StreamPlan) -> None:
-    """Whether a stream can have so many ticks and regions, and tell their columns apart."""
-    ticks, count = plan.ticks, len(plan.regions)
+def check_columns(plan: StreamPlan) -> None:
+    """Whether the columns of regions can be told from the others, and a tick can have so many regions."""
+    ticks = plan.ticks
     if ticks.column in plan.keys or ticks.time in plan.keys:
         raise ParameterError(
             f"The regions of a stream have a column {ticks.time!r}, which its ticks have; leave it out."
         )
-    if count * len(ticks) > MOST_KEYS:
+    check_heads(plan.keys)
+    if len(plan.regions) > MOST_KEYS:
+        raise ParameterError(f"{len(plan.regions):,} regions are more than the {MOST_KEYS:,} that a tick can have.")
+
+
+def check_heads(heads: Iterable[str]) -> None:
+    """Whether regions have columns of names that nothing else of a stream has, in whatever case."""
+    for head in heads:
+        if head.lower() in PUBLISHED:
+            raise ParameterError(
+                f"The regions of a stream cannot have a column {head!r}, because what is published has one; give it "
+                "another name in the source and the domain."
+            )
+
+
+def check_whole(plan: StreamPlan) -> None:
+    """Whether all ticks can be read at once, as every stream is that is not live."""
+    count, ticks = len(plan.regions), len(plan.ticks)
+    if count * ticks > MOST_KEYS:
         raise ParameterError(
-            f"{count:,} regions at {len(ticks):,} ticks are more than the {MOST_KEYS:,} numbers that one stream can "
-            "have; take a shorter range or longer ticks."
+            f"{count:,} regions at {ticks:,} ticks are more than the {MOST_KEYS:,} numbers that are released at once; "
+            "take a shorter range or longer ticks, or publish the stream live, tick by tick."
         )
 
 
@@ -60,7 +82,10 @@ def check_price(plan: StreamPlan) -> None:
             "Say the price in one way: epsilon, or rho, or within together with miss_rate, or above together with "
             "miss_rate and slack."
         )
-    if (plan.miss_rate is None) != (plan.within is None and plan.above is None):
+    for name, asked in (("within", plan.within), ("above", plan.above)):
+        if asked is not None and plan.miss_rate is None:
+            raise ParameterError(f"{name} needs miss_rate too: in how many cases it may be wrong, such as 0.05.")
+    if plan.miss_rate is not None and plan.within is None and plan.above is None:
         raise ParameterError(
             "miss_rate belongs to a promise: give within together with miss_rate, or above together with miss_rate."
         )
@@ -85,10 +110,12 @@ def check_views(plan: StreamPlan) -> None:
     """Whether what is asked for beside the numbers can be made of them."""
     used = kernels.kernel(plan.kernel)
     if plan.above is not None:
-        if not used.is_fresh or plan.totals or plan.rho is not None:
+        if plan.totals:
+            raise ParameterError("Limits are not tested where there are totals; leave totals out, or leave above out.")
+        if not used.is_fresh or plan.rho is not None:
             raise ParameterError(
-                f"Limits are tested on counts with fresh Laplace noise, which {_asked(plan)} does not have; take "
-                "'segment', 'laplace' or 'pegasus', without totals."
+                f"Limits are tested on counts with fresh Laplace noise, which the mechanism {plan.kernel!r} does not "
+                "have; take 'segment', 'laplace' or 'pegasus', with epsilon."
             )
         if len(plan.above) != len(plan.regions):
             raise ParameterError("above must be one number, or one for each region.")
@@ -100,7 +127,3 @@ def check_views(plan: StreamPlan) -> None:
                 f"The last {plan.last:,} ticks of {len(plan.regions):,} regions are more than the {LARGEST_WINDOW:,} "
                 "numbers that a sliding window can hold; take a shorter one."
             )
-
-
-def _asked(plan: StreamPlan) -> str:
-    return f"the mechanism {plan.kernel!r}" + (" with totals" if plan.totals else "")

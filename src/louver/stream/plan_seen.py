@@ -5,6 +5,7 @@ Bands and flags are made of what is released and of public parameters, so they c
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -15,11 +16,15 @@ from louver.parameters import Number
 from louver.stream import kernels
 from louver.stream.above import Above
 from louver.stream.accuracy import checked_level
+from louver.stream.gaussian import Gaussian
 from louver.stream.kernels import Floats, Shape
+from louver.stream.laplace import Laplace
 from louver.stream.measured import Measured, Touch
 from louver.stream.mechanism import Mechanism
 from louver.stream.places import Places
-from louver.stream.released import FLAGGED, LAST
+from louver.stream.recent import Anchored
+from louver.stream.released import FLAGGED, LAST, digits_of, rounded_up
+from louver.stream.segment import Segment
 from louver.stream.ticks import Ticks
 
 
@@ -61,6 +66,11 @@ class Seen:
         return self.scale * (1 if self.places.edges is not None else self.touch.step)
 
     @property
+    def digits(self) -> int:
+        """How many digits after the point are published."""
+        return digits_of(self.weight)
+
+    @property
     def beside(self) -> tuple[str, ...]:
         """The columns that are published beside values and bands."""
         asked = {LAST: self.last, FLAGGED: self.above}
@@ -83,6 +93,15 @@ class Seen:
         """How far the fresh noise of one tick reaches at this level, in the measured unit."""
         return kernels.noise_reach(self.made(SYSTEM), level) * self.measured.step
 
+    def last_reach(self, level: Fraction) -> Fraction | None:
+        """How far a sum of the last ticks is off at this level, in the measured unit; None where nothing is known."""
+        mechanism = self.made(SYSTEM)
+        if self.last is None or not isinstance(mechanism, Laplace | Gaussian | Segment):
+            return None
+        allowed = Anchored(mechanism, self.last).allowed if isinstance(mechanism, Segment) else 0
+        noise = kernels.sum_reach(mechanism, min(self.last, len(self.ticks)), level)
+        return (noise + math.ceil(allowed)) * self.measured.step
+
     @property
     def spread(self) -> Spread:
         """The noise of a running sum, known beforehand."""
@@ -102,4 +121,4 @@ class Seen:
     def _band(self, level: Number, deviations: Floats | None, only: int | None = None) -> Floats | None:
         inside = None if deviations is None else deviations / float(self.scale)
         found = kernels.band(self.made(SYSTEM), self.kernel, self.shape, checked_level(level), inside, only)
-        return None if found is None else found * float(self.scale)
+        return None if found is None else rounded_up(found * float(self.scale), self.digits)

@@ -20,9 +20,12 @@ from louver.source.table import Table
 from louver.stream import kernels
 from louver.stream.asked_regions import asked_regions
 from louver.stream.best_sum import SUM, any_sum, best_sum
+from louver.stream.heads import heads
 from louver.stream.measured import measured_by
 from louver.stream.plan import StreamPlan
-from louver.stream.ticks import Ticks, ticks_in
+from louver.stream.plan_checks import check_whole
+from louver.stream.ticks import Ticks
+from louver.stream.window_units import ticks_in, units_in
 
 USUAL_TIMES = ("slot", "time")
 
@@ -68,11 +71,13 @@ def stream(
         usual: Any = described.defaults.get("miss_rate")
         miss_rate = usual
     regions = asked_regions(described, by, domain, names, totals)
+    measured = measured_by(dict(described.table.values), sum_of=sum_of, distinct=names.get(distinct or "", distinct))
+    unit, keys = described.table.unit, () if regions.domain is None else regions.domain.keys
     plan = StreamPlan(
-        measured_by(dict(described.table.values), sum_of=sum_of, distinct=names.get(distinct or "", distinct)),
+        measured,
         regions.domain,
         ticks,
-        unit=described.table.unit,
+        unit=unit,
         kernel=any_sum(rho) if mechanism == SUM else mechanism,
         options=options,
         epsilon=epsilon,
@@ -85,16 +90,21 @@ def stream(
         last=None if last is None else ticks_in(last, ticks, "last"),
         totals=regions.totals,
         bound=_bound(described, rows_per_unit, keys_per_unit),
-        window=ticks_in(window, ticks),
+        window=units_in(window, ticks, unit, measured, keys),
         tick_bound=tick_bound,
     )
+    heads(plan, described.table)  # says which of them cannot be published
+    if not live:
+        check_whole(plan)
     return best_sum(plan, live=live) if mechanism == SUM else plan
 
 
 def _time(source: Source, given: str | None, names: Mapping[str, str]) -> str:
-    """The column of times: as given, as the source says, a slot that the unit names, or `time`."""
+    """The column of times: as given, as the source says, what the unit names or is made of, or `time`."""
     units = source.table.unit.columns
-    chosen = given or source.time or next((name for name in USUAL_TIMES if name in units), "time")
+    within = {part.column for name in units if (part := derived.parse(names.get(name, name))) is not None}
+    usual = [*(name for name in USUAL_TIMES if name in units), *(within if len(within) == 1 else ()), "time"]
+    chosen = given or source.time or usual[0]
     made = names.get(chosen, chosen)
     part = derived.parse(made)
     return part.column if part is not None and part.part == SLOT else made

@@ -14,7 +14,8 @@ from louver.privacy import Pure, Scope, ZeroConcentrated
 from louver.source.description import Source
 from louver.source.table import Table
 from louver.steward import Steward
-from louver.stream.answer import Stream, heads
+from louver.stream.answer import Stream
+from louver.stream.heads import heads
 from louver.stream.plan import StreamPlan
 from louver.stream.planning import stream
 
@@ -40,6 +41,7 @@ def publish(
     elif asked or not isinstance(plan, StreamPlan):
         raise ParameterError("Give the plan of a stream, or what it is made of, not both.")
     table = source.table if isinstance(source, Source) else source
+    named = heads(plan, table)
     with opened(ledger if ledger is not None else getattr(source, "ledger", None)) as account:
         steward = Steward(table, account)
         if token is None:
@@ -50,7 +52,7 @@ def publish(
         return Stream(
             plan,
             release,
-            heads(plan, declared_names(table)),
+            named,
             account.remaining(plan.scope, audience, family(plan)),
             address if "://" in address else Path(address).name,
             spent_so_far(account, plan.scope),
@@ -66,11 +68,6 @@ def spent_so_far(ledger: Ledger, where: Scope) -> Fraction | None:
     """What was spent where most was; None where not all prices are pure, and so do not add up."""
     pure = set(ledger.kinds()) <= {Pure.kind} and not ledger.spent_delta(where)
     return ledger.spent(where) if pure else None
-
-
-def declared_names(table: Table) -> dict[str, str]:
-    """What the source calls columns that are made of a time, by what they are made of; the first of several names."""
-    return {made: name for name, made in reversed(table.columns)}
 
 
 @contextmanager

@@ -1,26 +1,32 @@
 """Sliding windows and second thoughts: what the latest ticks look like, given all that was released since.
 
-Post-processing of what a mechanism released: nothing is paid. Two ways, by what is released:
+Post-processing of what a mechanism released: nothing is paid. Three ways, by what is released:
 
 - `Recent`, for numbers of each tick. When a group or run of ticks takes a new level, all its ticks that are still in
   the window take it: the sum over a window is the sum over groups of |group in window| times the group's level
   (PeGaSus, sliding windows).
+- `Anchored`, for segments: the same sum, kept near the sum of the noisy counts. Levels are late where counts rise or
+  fall, and the errors of all ticks in the window then add up; those of noisy counts cancel out.
 - `Differences`, for running sums: the sum so far less what it was when the window began, with the noise of both.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from louver import parameters
 from louver.stream.mechanism import Mechanism, packed, unpacked
+from louver.stream.segment import Segment
 from louver.stream.smoothed import Floats, Trace
 
 LARGEST_WINDOW = 2**20
+ALLOWED = 0.5  # between the two sums, in standard deviations of the sum of the noise
 
 
 class Recent:
@@ -61,6 +67,39 @@ class Recent:
     def take(self, plain: Mapping[str, Any]) -> None:
         """Takes over what `to_dict` gave."""
         self._levels = unpacked(plain["levels"], self._levels.shape, np.float64)
+
+
+class Anchored(Recent):
+    """The sum of levels over the last `window` ticks, at most `allowed` away from the sum of their noisy counts.
+
+    So it is never off by more than the sum of the noise and `allowed`.
+
+    >>> from louver.stream.segment import Segment
+    >>> stream = Segment(epsilon=100)
+    >>> recent = Anchored(stream, window=3)
+    >>> stream.run([5, 5, 5, 90]).tolist()
+    [5.0, 5.0, 5.0, 90.0]
+    >>> recent.sums(stream.trace).round(6).tolist()
+    [[5.0], [10.0], [15.0], [100.0]]
+    """
+
+    def __init__(self, stream: Segment, window: int) -> None:
+        super().__init__(stream, window)
+        self.allowed = ALLOWED * math.sqrt(self.window * stream.noise_variance)
+        self._noisy: NDArray[Any] = np.zeros((self.window, _width(stream)))
+
+    def sums(self, trace: Trace) -> Floats:
+        known = np.concatenate((self._noisy, trace.noisy))
+        noisy = sliding_window_view(known, self.window, axis=0)[1:].sum(axis=-1)
+        self._noisy = known[-self.window :]
+        return np.clip(super().sums(trace), noisy - self.allowed, noisy + self.allowed)
+
+    def to_dict(self) -> dict[str, Any]:
+        return super().to_dict() | {"noisy": packed(self._noisy)}
+
+    def take(self, plain: Mapping[str, Any]) -> None:
+        super().take(plain)
+        self._noisy = unpacked(plain["noisy"], self._noisy.shape, np.float64)
 
 
 class Differences:

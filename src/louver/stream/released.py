@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Self
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 _DIGITS, _MOST_DIGITS = 3, 12
+LARGEST_WHOLE = 2**63 - 1
 _ASKED = ("recent", "flags")
 LAST, FLAGGED = "last", "above"  # what columns of these are called
 
@@ -41,7 +42,7 @@ class Released:
         flags: NDArray[np.bool_] | None = None,
     ) -> Self:
         """From numbers of steps, given what a step and one unit weigh."""
-        digits = max(_DIGITS - math.floor(math.log10(weight)), 0)
+        digits = digits_of(weight)
         spread, sums = (None if each is None else _in_units(each, step, digits) for each in (deviations, recent))
         return cls(_in_units(values, step, digits), spread, sums, flags)
 
@@ -51,6 +52,14 @@ class Released:
             for parent, below in children.items():
                 totals[:, parent] = np.round(totals[:, below].sum(axis=1), _MOST_DIGITS)
         return self
+
+    @classmethod
+    def joined(cls, blocks: Sequence[Self]) -> Self:
+        """Blocks of ticks, one after the other."""
+        named = ("deviations", *_ASKED)
+        columns = {name: [getattr(block, name) for block in blocks] for name in named}
+        beside = {name: None if each[0] is None else np.concatenate(each) for name, each in columns.items()}
+        return cls(np.concatenate([block.values for block in blocks]), **beside)
 
     def to_dict(self) -> dict[str, Any]:
         listed = {name: _by_region(getattr(self, name)) for name in ("values", "deviations", *_ASKED)}
@@ -67,10 +76,23 @@ class Released:
         )
 
 
+def digits_of(weight: Fraction) -> int:
+    """How many digits after the point are published, given what one unit weighs."""
+    return max(_DIGITS - math.floor(math.log10(weight)), 0)
+
+
+def rounded_up(values: Floats, digits: int) -> Floats:
+    """So that a band holds no less; what is a multiple but for the rounding of floats stays one."""
+    return np.ceil(np.round(values * 10.0**digits, 6)) / 10.0**digits
+
+
 def _in_units(values: NDArray[Any], step: Fraction, digits: int) -> NDArray[Any]:
-    if values.dtype.kind != "i" or step.denominator > 1:
-        return np.round(values * float(step), digits)
-    return values * int(step) if step > 1 else values
+    """Whole numbers stay whole where they fit."""
+    if values.dtype.kind == "i" and step.denominator == 1:
+        largest = max(abs(int(values.max())), abs(int(values.min()))) if values.size else 0
+        if largest * int(step) <= LARGEST_WHOLE:
+            return values * int(step) if step > 1 else values
+    return np.round(values * float(step), digits) + 0.0  # no minus before a zero
 
 
 def _by_region(values: NDArray[Any] | None) -> list[list[Any]] | None:

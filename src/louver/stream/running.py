@@ -6,7 +6,8 @@ on from there as this one would have.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -16,13 +17,18 @@ from louver.noise import Bits
 from louver.stream import kernels
 from louver.stream.hierarchy import children_of
 from louver.stream.kernels import Ran
-from louver.stream.mechanism import Rows
-from louver.stream.recent import Differences, Recent
+from louver.stream.mechanism import Mechanism, Rows
+from louver.stream.recent import Anchored, Differences, Recent
 from louver.stream.released import Released
+from louver.stream.segment import Segment
 from louver.stream.smoothed import Trace
 
 if TYPE_CHECKING:
     from louver.stream.plan import StreamPlan
+
+CELLS_A_BLOCK = 2**14
+told: ContextVar[Callable[[int, int], None] | None] = ContextVar("told", default=None)
+"""Who hears how many ticks of all have their noise, where a stream is released as a whole."""
 
 
 class Running:
@@ -31,7 +37,7 @@ class Running:
     def __init__(self, plan: StreamPlan, bits: Bits) -> None:
         self._plan, self._bits = plan, bits
         self._mechanism = plan.made(bits)
-        self._recent = None if plan.last is None else _window(plan, plan.last)
+        self._recent = None if plan.last is None else _window(plan, self._mechanism, plan.last)
 
     @classmethod
     def restored(cls, plan: StreamPlan, state: object, bits: Bits) -> Self:
@@ -58,6 +64,18 @@ class Running:
         parents = plan.places.parents
         return released if parents is None else released.added_up(children_of(parents))
 
+    def run(self, rows: Rows) -> Released:
+        """All ticks; where somebody listens, in blocks, and they hear how many are done."""
+        tell = told.get()
+        if tell is None:
+            return self.advance(rows)
+        size = max(CELLS_A_BLOCK // rows.shape[1], 1)
+        blocks = []
+        for start in range(0, len(rows), size):
+            blocks.append(self.advance(rows[start : start + size]))
+            tell(min(start + size, len(rows)), len(rows))
+        return Released.joined(blocks)
+
     def to_dict(self) -> dict[str, Any]:
         """The state as plain values. It holds private numbers."""
         beside = {} if self._recent is None else {"recent": self._recent.to_dict()}
@@ -79,7 +97,9 @@ class Running:
                 raise ParameterError("The sliding window in this stream's state is damaged.") from None
 
 
-def _window(plan: StreamPlan, length: int) -> Recent | Differences:
+def _window(plan: StreamPlan, mechanism: Mechanism, length: int) -> Recent | Differences:
+    if isinstance(mechanism, Segment):
+        return Anchored(mechanism, length)
     return (Differences if kernels.kernel(plan.kernel).is_sum else Recent)(len(plan.regions), length)
 
 
@@ -87,4 +107,5 @@ def _sums(recent: Recent | Differences, ran: Ran) -> Any:
     if isinstance(recent, Differences):
         return recent.sums(ran.values)
     levels: Any = ran.levels
-    return recent.sums(Trace(levels, levels, levels, ran.lengths))  # type: ignore[arg-type]
+    noisy: Any = levels if ran.noisy is None else ran.noisy
+    return recent.sums(Trace(levels, noisy, levels, ran.lengths))  # type: ignore[arg-type]

@@ -17,10 +17,10 @@ older one. Payment and marks have keys that nothing else takes, so that no price
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import datetime
 from fractions import Fraction
 from pathlib import Path
 from types import TracebackType
@@ -34,69 +34,9 @@ from louver.privacy import Charge, Outcome, Pure, Scope, Unit, ZeroConcentrated
 from louver.source import Table
 from louver.steward import LIVE, LONGEST_KEY, Payment, Steward, check_name, key_of_parts
 from louver.stream import kernels
-from louver.stream.accuracy import LEVEL
-from louver.stream.places import Region
 from louver.stream.plan import StreamPlan
-from louver.stream.released import FLAGGED, LAST, Released
 from louver.stream.state_file import State, alone
-
-
-@dataclass(frozen=True, slots=True)
-class Tick:
-    """One published tick: its number and start, and for each region the value and half the width of its band.
-
-    Where it is `missing`, nothing is known of it, and no value is published.
-    """
-
-    number: int
-    start: datetime
-    keys: tuple[str, ...]
-    regions: tuple[Region, ...]
-    values: tuple[int | float | None, ...]
-    bands: tuple[float | None, ...]
-    missing: bool = False
-    recent: tuple[int | float | None, ...] | None = None
-    flags: tuple[bool | None, ...] | None = None
-
-    @property
-    def columns(self) -> dict[str, tuple[Any, ...]]:
-        """What is published beside values and bands, by its name."""
-        asked = {LAST: self.recent, FLAGGED: self.flags}
-        return {name: column for name, column in asked.items() if column is not None}
-
-    @classmethod
-    def from_dict(cls, plain: Mapping[str, Any]) -> Self:
-        """From what `to_dict` gives, where regions are texts and numbers."""
-        regions = plain["regions"]
-        known = ("value", "band", LAST, FLAGGED)
-        keys = tuple(name for name in regions[0] if name not in known)
-        recent, flags = (
-            tuple(region[name] for region in regions) if name in regions[0] else None for name in (LAST, FLAGGED)
-        )
-        return cls(
-            plain["number"],
-            datetime.fromisoformat(plain["tick"]),
-            keys,
-            tuple(tuple(region[key] for key in keys) for region in regions),
-            tuple(region["value"] for region in regions),
-            tuple(region["band"] for region in regions),
-            plain.get("missing", False),
-            recent,
-            flags,
-        )
-
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "tick": self.start.isoformat(),
-            "number": self.number,
-            **({"missing": True} if self.missing else {}),
-            "regions": [dict(self._region(at)) for at in range(len(self.regions))],
-        }
-
-    def _region(self, at: int) -> Iterator[tuple[str, Any]]:
-        yield from zip(self.keys, map(_plain, self.regions[at]), strict=True)
-        yield from (("value", self.values[at]), ("band", self.bands[at]))
-        yield from ((name, column[at]) for name, column in self.columns.items())
+from louver.stream.tick import Tick, tick_of
 
 
 class Session:
@@ -138,7 +78,7 @@ class Session:
                 check_name(ledger, who)
             asker = who if token is None else ledger.person(token).name
             _check_payment(ledger, key, state, place)
-            reservation = ledger.reserve(plan, who=asker, audience=audience, key=key_of_parts(key))
+            reservation = _reserved(plan, ledger, key, asker, audience)
             if state is None:
                 state = State(key, reservation.number, 0, None, None)
             made = cls(plan, ledger, reservation, state, place, publish)
@@ -183,7 +123,7 @@ class Session:
         released, private = steward.advance(self.plan, number, self._state.private, paid=paid, missing=table is None)
         state = State(self._state.key, self.reservation.number, number + 1, released, private, table is None)
         state.save(self._path)
-        self._over(mark, released)
+        self._over(mark, state)
         self._state = state
         return self._published()
 
@@ -209,8 +149,8 @@ class Session:
             )
         mark = self._begun(self.ticks - 1)
         if not mark.settled:
-            self._over(mark, self._state.released)
-        elif mark.release != _kept(self._state.released):
+            self._over(mark, self._state)
+        elif mark.release != _kept(self._state):
             raise LedgerError(f"The state {self._path} is not the one that tick {self.ticks - 1} was published from.")
         self._published()
 
@@ -220,13 +160,13 @@ class Session:
         return self._ledger.reserve(mark, who=who, audience=audience, key=self._key_of_mark(number))
 
     def _key_of_mark(self, number: int) -> str:
-        return f"{LIVE}tick {number} of {self._state.key}"
+        return _key_of_mark(self._state.key, number)
 
-    def _over(self, mark: Reservation, released: Any) -> None:
-        self._ledger.settle(mark, release=_kept(released))
+    def _over(self, mark: Reservation, state: State) -> None:
+        self._ledger.settle(mark, release=_kept(state))
 
     def _published(self) -> Tick:
-        tick = _tick(self.plan, self.ticks - 1, self._state.released, self._state.missing)
+        tick = tick_of(self.plan, self.ticks - 1, self._state.released, self._state.missing)
         self._publish(tick)
         self._told = self.ticks
         if self.is_over and not self.reservation.settled:
@@ -283,6 +223,34 @@ def payment_of(ledger: Ledger, key: str) -> Reservation | None:
     return ledger.reserved(key_of_parts(key))
 
 
+def payment_for(plan: StreamPlan, ledger: Ledger, key: str, audience: str | None = None) -> Reservation | None:
+    """What pays for this very stream; None where nothing does yet. A key that pays for another one is refused."""
+    paid = payment_of(ledger, key)
+    return None if paid is None else _reserved(plan, ledger, key, paid.who, audience)
+
+
+def released_ticks(plan: StreamPlan, ledger: Ledger, key: str) -> Iterator[Tick]:
+    """What a live stream published so far, as the ledger keeps it: needs no state, and costs nothing."""
+    for number in range(plan.parts):
+        mark = ledger.reserved(_key_of_mark(key, number))
+        if mark is None or not mark.settled:
+            return
+        yield tick_of(plan, number, mark.release["answer"], mark.release.get("missing", False))
+
+
+def _reserved(plan: StreamPlan, ledger: Ledger, key: str, who: str, audience: str | None) -> Reservation:
+    """Refusals name the key that was given."""
+    try:
+        return ledger.reserve(plan, who=who, audience=audience, key=key_of_parts(key))
+    except ParameterError as refusal:
+        refusal.args = (str(refusal).replace(repr(key_of_parts(key)), repr(key)),)
+        raise
+
+
+def _key_of_mark(key: str, number: int) -> str:
+    return f"{LIVE}tick {number} of {key}"
+
+
 def _check_payment(ledger: Ledger, key: str, state: State | None, path: Path) -> None:
     """Before anything is paid: the key is free or that of this stream, and its state is of the stream that was paid."""
     paid = payment_of(ledger, key)
@@ -312,33 +280,11 @@ def check_live(plan: object, key: object) -> None:
         )
 
 
-def _kept(released: Any) -> dict[str, Any]:
-    """As a steward keeps releases."""
-    return {"answer": released, "charged": "0"}
+def _kept(state: State) -> dict[str, Any]:
+    """As a steward keeps releases; what a missing tick drew is none."""
+    return {"answer": state.released, "charged": "0", **({"missing": True} if state.missing else {})}
 
 
 def _empty(ledger: Ledger) -> Table:
     """A table of nobody, for a tick that is not read."""
     return Table({"nothing": np.empty(0)}, dataset=ledger.dataset, unit=ledger.unit)
-
-
-def _plain(value: Any) -> Any:
-    return value.isoformat() if isinstance(value, date) else value
-
-
-def _tick(plan: StreamPlan, number: int, plain: Any, missing: bool) -> Tick:
-    if missing:
-        nothing = (None,) * len(plan.regions)
-        recent, flags = (nothing if name in plan.beside else None for name in (LAST, FLAGGED))
-        return Tick(number, plan.ticks.start(number), plan.keys, plan.regions, nothing, nothing, True, recent, flags)
-    found = Released.from_dict(plain)
-    half = plan.band_at(number, LEVEL, found.deviations)
-    values = _known(found.values[0])
-    bands = (None,) * len(values) if half is None else tuple(round(float(each), 6) for each in half)
-    sums = None if found.recent is None else _known(found.recent[0])
-    flagged = None if found.flags is None else tuple(found.flags[0].tolist())
-    return Tick(number, plan.ticks.start(number), plan.keys, plan.regions, values, bands, recent=sums, flags=flagged)
-
-
-def _known(values: Any) -> tuple[int | float | None, ...]:
-    return tuple(None if value != value else value for value in values.tolist())

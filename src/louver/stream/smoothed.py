@@ -73,8 +73,9 @@ class Smoothed(Mechanism):
         """The noisy counts of the next ticks, and what each region makes of them."""
 
     @abstractmethod
-    def _estimated(self, lengths: Rows, noticed: Floats) -> Floats:
-        """How much values scatter, from the lengths of their groups and from what regions noticed."""
+    def _estimated(self, lengths: Rows, noticed: Floats, apart: Floats) -> Floats:
+        """How much values scatter: from the lengths of their groups, from what regions noticed, and from how far each
+        is apart from its noisy count."""
 
     @abstractmethod
     def _places(self) -> Sequence[Any]:
@@ -88,13 +89,17 @@ class Smoothed(Mechanism):
         self._latest = self._traced(rows)
         return np.array(self._latest[1].values).reshape(rows.shape[::-1]).T
 
+    def _nothing(self, rows: Rows) -> Floats:
+        self._latest = (rows, Ticks.none())
+        return super()._nothing(rows)
+
     def _trace(self, noisy: Rows, ticks: Ticks) -> Trace:
         released, levels, noticed = (
             np.array(each, dtype=np.float64).reshape(noisy.shape[::-1]).T
             for each in (ticks.values, ticks.levels, ticks.noticed)
         )
         lengths = np.array(ticks.lengths, dtype=np.int64).reshape(noisy.shape[::-1]).T
-        return Trace(released, noisy, levels, lengths, self._estimated(lengths, noticed))
+        return Trace(released, noisy, levels, lengths, self._estimated(lengths, noticed, noisy - released))
 
     def _state(self) -> dict[str, Any]:
         return {"regions": [place.to_dict() for place in self._places()]}

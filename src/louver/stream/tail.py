@@ -8,8 +8,12 @@ wrong with at most the stated probability, "unclear" is always an allowed answer
 itself are on the edge: the more of them and of epsilon, the more chance decides. A light tail at a tenth is no proof
 for rarer quantiles.
 
-Price: epsilon, half for q and half for the two counts. Sensitivity: one value is in one count, so with "presence" the
-counts cost the rate of their noise; a changed value may leave one and enter the other, so with "replace" twice that.
+How many values there are is taken for public, and is released: give one for each tick of a public range. A missing one
+stays in, as None, NaN or 0; who left missing values out would show how many are there.
+
+Price: epsilon, half for q and half for the two counts. Sensitivity: a value that is there or missing is in one count or
+in none, so with "presence" the counts cost the rate of their noise; a changed value may leave one and enter the other,
+so with "replace" twice that.
 """
 
 from __future__ import annotations
@@ -19,11 +23,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
 from louver import parameters
 from louver.noise import discrete_laplace
 from louver.noise.bits import SYSTEM, Bits
+from louver.noise.grid import Grid
 from louver.privacy import Pure
 from louver.stream.laplace import reach
 from louver.stream.present import PRESENCE, REPLACE, checked_neighbours
@@ -36,7 +41,8 @@ MISTAKEN = Fraction(1, 20)
 
 @dataclass(frozen=True)
 class Tail:
-    """What was released: `near` values between q and r q and `far` values beyond, each give or take `reach`."""
+    """What was released: of `size` values, a public number, `near` lie between q and r q and `far` beyond, each give
+    or take `reach`."""
 
     quantile: int
     factor: Fraction
@@ -75,7 +81,7 @@ class Tail:
 
 
 def look_at_tail(
-    values: NDArray[np.int64],
+    values: ArrayLike,
     high: int,
     epsilon: parameters.Number,
     *,
@@ -84,7 +90,9 @@ def look_at_tail(
     neighbours: str = REPLACE,
     bits: Bits = SYSTEM,
 ) -> Tail:
-    """Looks at values from 0 to `high`; a verdict is wrong because of noise with probability at most `mistaken`.
+    """Looks at values from 0 to `high`, one for each tick, 0 where it is missing.
+
+    A verdict is wrong because of noise with probability at most `mistaken`.
 
     >>> look_at_tail(np.arange(100_000), 10**9, 1).verdict
     'light'
@@ -93,7 +101,7 @@ def look_at_tail(
     stretched = parameters.within("The factor", factor, Fraction(9, 8), 4)
     rate = half if checked_neighbours(neighbours) == PRESENCE else half / 2
     within = reach(rate, parameters.error_rate("mistaken", mistaken) / 4)
-    bounded = np.clip(parameters.integers("The values", values), 0, high)
+    bounded = Grid(0, high, 1).quantise(values)
     found = quantile(bounded, SHARE_ABOVE, ladder_to(high), half, bits=bits)
     beyond = above(bounded, np.array([found, int(stretched * found)]))
     near, far = np.array([beyond[0] - beyond[1], beyond[1]]) + discrete_laplace(rate, 2, bits=bits)

@@ -20,6 +20,7 @@ and changes no other; so all losses move the same way, by at most 1, and `pick` 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -66,6 +67,15 @@ class PenalisedThreshold:
     def price(self) -> Pure:
         """What one value pays; w values of one unit pay w times as much."""
         return Pure(self.epsilon)
+
+    def hears(self, count: int) -> bool:
+        """Whether so many values can outweigh the penalty of the largest threshold and the noise of the pick.
+
+        With fewer, the threshold may come out near 0, whatever they are.
+        """
+        even = float(self.error) * count / self.horizon
+        noise = 2 * math.log(len(ladder_to(self.high))) / float(self.epsilon)
+        return count >= even * (_LEFT_ABOVE + _PENALTY * math.log(self.high)) + noise
 
     def find(self, values: NDArray[np.int64], *, bits: Bits = SYSTEM) -> int:
         """The private threshold of whole numbers, each clamped to 0 .. `high`."""

@@ -1,7 +1,7 @@
 """The ticks of a stream: a public range of time in equal steps. A tick without rows is a tick too.
 
 A tick is a value of the column `slot(time, minutes)`. A unit *is in one tick* where it is the row, or where one of its
-columns tells the tick: the time itself, or slots that lie within ticks.
+columns tells the tick: the time itself, or slots or days that lie within ticks.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
+from math import gcd
 from typing import Any, Self
 
-from louver import parameters
 from louver.errors import ParameterError
 from louver.privacy import Between, Unit
 from louver.privacy.ranges import Range
@@ -22,6 +22,7 @@ from louver.source.derived import DAY, MINUTES_A_DAY, SLOT, Derived
 from louver.source.measures import MOST_KEYS
 
 MINUTE, ONE_DAY = timedelta(minutes=1), timedelta(days=1)
+LAST_DAY = datetime(9999, 12, 31, tzinfo=UTC)
 _UNITS = {"m": 1, "min": 1, "minute": 1, "h": 60, "hour": 60, "d": MINUTES_A_DAY, "day": MINUTES_A_DAY}
 _LENGTH = re.compile(r"([0-9]{1,6})\s*([a-z]+)")
 
@@ -60,6 +61,8 @@ class Ticks:
                 )
         if not self.begin < self.end:
             raise ParameterError("A stream must end after it begins.")
+        if self.end > LAST_DAY:
+            raise ParameterError("A stream must end before the last day of the year 9999.")
         if len(self) > MOST_KEYS:
             raise ParameterError(
                 f"{len(self):,} ticks are more than the {MOST_KEYS:,} that one stream can have; take a shorter range "
@@ -88,10 +91,23 @@ class Ticks:
         return unit.is_row or any(self._tells(column) for column in unit.columns)
 
     def _tells(self, column: str) -> bool:
+        length = self._length(column)
+        return column == self.time or (length is not None and self.minutes % length == 0)
+
+    def slot_of(self, unit: Unit) -> int | None:
+        """How many minutes a unit lasts that is in one tick; None where it is a moment, or a row.
+
+        Where several of its columns are slots, it is no shorter than what all of them are multiples of.
+        """
+        if self.time in unit.columns or not self.in_one(unit) or unit.is_row:
+            return None
+        return gcd(*(length for column in unit.columns if (length := self._length(column)) is not None))
+
+    def _length(self, column: str) -> int | None:
+        """How many minutes of the ticks' time one value of a column is."""
         part = self._part(column)
-        return column == self.time or (
-            part is not None and part.part == SLOT and self.minutes % (part.minutes or 1) == 0
-        )
+        lengths = {} if part is None else {SLOT: part.minutes, DAY: MINUTES_A_DAY}
+        return None if part is None else lengths.get(part.part)
 
     def ranges(self, unit: Unit) -> dict[str, Range]:
         """What these ticks say about the columns that the unit fixes: the narrowest ranges that hold all their rows."""
@@ -126,14 +142,6 @@ class Ticks:
 
     def __str__(self) -> str:
         return f"{written(self.minutes)} from {self.begin:%Y-%m-%d %H:%M} to {self.end:%Y-%m-%d %H:%M} UTC"
-
-
-def ticks_in(length: object, ticks: Ticks, name: str = "window") -> int:
-    """How many ticks a window has: a number of them, or a length of time that is rounded up to whole ticks."""
-    if isinstance(length, timedelta) or (isinstance(length, str) and not length.strip().isdigit()):
-        return -(-minutes_of(length, "A window") // ticks.minutes)
-    whole = int(length) if isinstance(length, str) else length
-    return parameters.integer(name, whole, 1, MOST_KEYS)
 
 
 def written(minutes: int) -> str:

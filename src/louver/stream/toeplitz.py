@@ -214,5 +214,7 @@ def rho_of(price: Guarantee) -> Fraction:
 
 def _last_terms(backwards: NDArray[Any], columns: NDArray[np.int64], count: int) -> NDArray[Any]:
     """The last terms of the product with a series whose terms are given backwards, one by one."""
-    ends = range(len(columns) - count + 1, len(columns) + 1)
-    return np.stack([np.einsum("t,tr->r", backwards[len(backwards) - end :], columns[:end]) for end in ends])
+    found = np.empty((count, columns.shape[1]), dtype=backwards.dtype)
+    for row, end in enumerate(range(len(columns) - count + 1, len(columns) + 1)):
+        np.einsum("t,tr->r", backwards[len(backwards) - end :], columns[:end], out=found[row])
+    return found

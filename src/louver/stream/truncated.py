@@ -16,6 +16,7 @@ given.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from functools import partial
@@ -30,10 +31,10 @@ from louver.noise import discrete_laplace
 from louver.noise.bits import SYSTEM, Bits
 from louver.noise.laplace import LARGEST_RATE, noise_rate
 from louver.privacy import Approximate, Pure
-from louver.stream.continual import ContinualSum
+from louver.stream.continual import LARGEST_SUM, ContinualSum
 from louver.stream.kary import KAry
-from louver.stream.laplace import stated
-from louver.stream.mechanism import Mechanism, Rows, packed, unpacked
+from louver.stream.laplace import scale_of, stated
+from louver.stream.mechanism import Mechanism, Rows, alike, packed, unpacked
 from louver.stream.smooth_quantile import SHARE_ABOVE, SmoothQuantile
 from louver.stream.threshold import LARGEST_VALUE, PenalisedThreshold
 from louver.stream.tree import Tree
@@ -42,7 +43,6 @@ PENALISED, SMOOTH = "penalised", "smooth"
 THRESHOLD_SHARES = {PENALISED: Fraction(3, 5), SMOOTH: Fraction(4, 5)}
 LONGEST_LAG = 50_000
 LAG_SHARE = 5
-LARGEST_SUM = 2**61
 _UNIT = 2**20  # a sensitivity so large that noise is in proportion to it
 
 COUNTINGS: dict[str, Callable[..., ContinualSum]] = {
@@ -115,6 +115,20 @@ class TruncatedSum(Mechanism):
     def thresholds(self) -> tuple[int, ...] | None:
         """One for each region, in steps; public, and None until the lag has passed."""
         return self._thresholds or None
+
+    @property
+    def is_found(self) -> bool:
+        """Whether the ticks of the lag are enough to say something about the threshold."""
+        return not isinstance(self._finder, PenalisedThreshold) or self._finder.hears(self.lag)
+
+    def error_at_bound(self, tick: int) -> float:
+        """The standard deviation of the noise at a tick from the lag on, if the threshold comes out at the bound."""
+        first = math.sqrt(2) * scale_of(self._first_rate(self.high))
+        return math.hypot(first, self._later_error(tick))
+
+    def _later_error(self, tick: int) -> float:
+        """Of the ticks after the lag alone."""
+        return self._sums_of(self.high, SYSTEM).error_at(tick - self.lag) if tick > self.lag else 0.0
 
     def _make_finder(self) -> Threshold:
         share = self.epsilon * THRESHOLD_SHARES[self.method]
@@ -195,11 +209,14 @@ class TruncatedSum(Mechanism):
         self._thresholds = tuple(parameters.integer("threshold", each, 1, self.high) for each in state["thresholds"])
         self._base = unpacked(state["base"], (self._width,), np.int64)
         self._later = [
-            type(self._sums_of(threshold, SYSTEM)).from_dict(plain, bits=self._bits)
-            for threshold, plain in zip(self._thresholds, state["later"], strict=True)
+            self._restored(threshold, plain) for threshold, plain in zip(self._thresholds, state["later"], strict=True)
         ]
         if len(self._later) != regions:
             raise ValueError
+
+    def _restored(self, threshold: int, plain: Any) -> ContinualSum:
+        made = self._sums_of(threshold, self._bits)
+        return alike(type(made).from_dict(plain, bits=self._bits), made, self.ticks - self.lag)
 
 
 def default_lag(horizon: int) -> int:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from louver.errors import LouverError
 from louver.noise.bits import SYSTEM
 from louver.privacy import Unit
 from louver.privacy.rates import cases
+from louver.source.derived import SLOT
 from louver.source.measures import Bound
-from louver.stream import kernels
+from louver.stream import cut_off, kernels
 from louver.stream.accuracy import LEVEL
+from louver.stream.measured import Measured
 from louver.stream.places import BIN
 from louver.stream.ticks import written
 
@@ -22,9 +25,26 @@ if TYPE_CHECKING:
 DELTA = Fraction(1, 10**6)
 
 
+def overview(plan: StreamPlan) -> str:
+    """What a plan says of itself, a line each: the stream, who is protected, the promise, the price, and warnings."""
+    price = math.ceil(plan.worst[0].price * 10**4) / 10**4
+    paid = f"Price: {'epsilon' if plan.rho is None else 'rho'} {price:,.4f} at most"
+    delta = getattr(plan.price, "delta", 0)
+    paid += f" and delta {float(delta):.3g}." if delta else "."
+    warned = (f"Warning: {each}" for each in plan.warnings)
+    return "\n".join((f"Stream: {what(plan)}.", plan.protected, f"Promise: {plan.promise}", paid, *warned))
+
+
+def what(plan: StreamPlan) -> str:
+    """What is released, when, of how many regions, and how."""
+    by = f" by {' and '.join(plan.keys)}" if plan.keys else ""
+    regions = "1 region" if len(plan.regions) == 1 else f"{len(plan.regions):,} regions"
+    return f"{plan.measured.noun}{by}, every {plan.ticks}; {len(plan.ticks):,} ticks of {regions}, by {plan.kernel}"
+
+
 def promise(plan: StreamPlan) -> str:
     """What error is promised, where one is; what is counted, and whose ticks the price is for."""
-    whose = (*_counted(plan.unit, plan.kept), *_covered(plan), *_means(plan))
+    whose = (*_rounded(plan.measured), *_counted(plan.unit, plan.kept), *_covered(plan), *_means(plan))
     parts = (_error(plan), _totals(plan), _flagged(plan), _recent(plan), whose)
     return " ".join(sentence for part in parts for sentence in part)
 
@@ -41,12 +61,11 @@ def _error(plan: StreamPlan) -> list[str]:
             return [f"Each {cell} {off}"]
         if name == "laplace":
             return [f"Each {cell} and each total has noise of its own, and before they are joined {off}"]
-        late = "What is released is smoothed, and a change is seen some ticks late"
-        return [f"{late}, so that no error of it is promised beyond the noise's law: each noisy {cell} behind it {off}"]
+        return _smoothed(plan, cell, off)
     said = f"Released is {_released(plan)}{_by(plan)}"
     if used.is_cut:
         cut = "with each tick cut off at a private threshold; what is cut off is missing, and no error is promised"
-        return [f"{said}, {cut}.", "Nothing is released until the threshold is found."]
+        return [f"{said}, {cut}.", *cut_off.promised(plan)]
     spread = plan.spread
     most, mean = number(spread.largest), number(spread.mean)
     noise = (
@@ -54,6 +73,20 @@ def _error(plan: StreamPlan) -> list[str]:
     )
     most_counted = [f"Of one tick at most {number(plan.largest)} counts."] if used.is_sum else []
     return [f"{said}; {noise}.", *most_counted]
+
+
+def _smoothed(plan: StreamPlan, cell: str, off: str) -> list[str]:
+    """First what is not promised: the law of noise that nobody sees is easily taken for that of the numbers."""
+    has_band = plan.kernel == kernels.DEFAULT or plan.totals
+    band = "their band is an estimate" if has_band else "how far off they are is not known"
+    fresh = "laplace" if plan.rho is None else "gaussian"
+    is_had = plan.kernel == kernels.DEFAULT and not plan.totals  # at this price
+    unsmoothed = f"{off.removesuffix('.')}; the mechanism {fresh} releases them so." if is_had else off
+    before = "smoothed and joined" if plan.totals else "smoothed"
+    return [
+        f"No error of these numbers is promised: they are smoothed, so a change is seen some ticks late, and {band}.",
+        f"Before they are {before}, each {cell} {unsmoothed}",
+    ]
 
 
 def _released(plan: StreamPlan) -> str:
@@ -95,14 +128,70 @@ def _recent(plan: StreamPlan) -> list[str]:
     if plan.last is None:
         return []
     length = written(plan.last * plan.ticks.minutes)
-    return [
-        f"The sum over {length} up to each tick follows from what is released: it costs nothing and promises nothing."
-    ]
+    reach, said = plan.last_reach(LEVEL), f"The sum over {length} up to each tick"
+    if reach is None:
+        return [f"{said} follows from what is released: it costs nothing and promises nothing."]
+    within = f"within {number(reach)} of the truth, except in at most {cases(1 - LEVEL)}"
+    return [f"{said} follows from what is released and costs nothing; it is {within}."]
 
 
 def _by(plan: StreamPlan) -> str:
     keys = [key for key in plan.keys if plan.places.edges is None or key != BIN]
     return f" by {' and '.join(keys)}" if keys else ""
+
+
+def _rounded(measured: Measured) -> list[str]:
+    """What a sum is the sum of."""
+    grid = measured.grid
+    if grid is None:
+        return []
+    ends = f"from {number(grid.low)} to {number(grid.high)}"
+    return [
+        f"Each value of {measured.column} counts as the nearest multiple of {number(grid.step)} {ends}.",
+        "The truth here is the sum of those; errors caused by clamping and rounding values are not covered.",
+    ]
+
+
+def moment(plan: StreamPlan) -> str | None:
+    """Where a unit has times as they are recorded, it lasts for one of them; a column that is called slot has slots."""
+    time, unit = plan.ticks.time, plan.unit
+    if time == SLOT or time not in unit.columns:
+        return None
+    longer = Unit(*(f"{SLOT}({time}, {plan.ticks.minutes})" if each == time else each for each in unit.columns))
+    return (
+        f"A unit is what has one and the same {time}, perhaps a single second, and not all of a tick; to protect "
+        f"that, let the unit be {longer}."
+    )
+
+
+def rounding(plan: StreamPlan) -> str | None:
+    """From how many rows on rounding alone can pass the distance that is promised; None where none is rounded."""
+    if plan.measured.grid is None or plan.within is None:
+        return None
+    half = plan.measured.step / 2
+    rows = int(plan.within / half) + 1
+    few = "one row can" if rows == 1 else f"in {rows:,} rows of one tick and region that can"
+    return (
+        f"Each value of {plan.measured.column} is off by up to {number(half)} by rounding, unless it is a multiple of "
+        f"{number(plan.measured.step)}; {few} come to more than the distance of {number(plan.within)}."
+    )
+
+
+def levels(plan: StreamPlan) -> str | None:
+    """A level whose totals have one part each is paid for and says nothing; mostly, the wider column came second."""
+    if not plan.totals:
+        return None
+    sizes = [
+        len({region[: at + 1] for region in plan.regions if region[at] is not None}) for at in range(len(plan.keys))
+    ]
+    for at, (upper, lower) in enumerate(pairwise(sizes)):
+        if upper == lower:
+            one, other = plan.keys[at], plan.keys[at + 1]
+            return (
+                f"Each total of a {one} has one {other} in it, so that the level of {other} is paid for and says "
+                f"nothing new; name the wider column first, or leave {other} out."
+            )
+    return None
 
 
 def _counted(unit: Unit, bound: Bound | None) -> list[str]:
@@ -120,10 +209,16 @@ def _covered(plan: StreamPlan) -> list[str]:
     """A window counts units, because only those are told apart; how many of somebody's are in a tick, nobody checks."""
     if plan.window == 1:
         return []
-    length = written(plan.window * plan.ticks.minutes)
-    what = "rows" if plan.unit.is_row else "of these units"
-    where = " that are in different ticks" if plan.ticks_apart else " together"
-    return [f"The price covers any {plan.window:,} {what}{where}, which is {length} of whoever has one in each tick."]
+    slot, what = plan.ticks.slot_of(plan.unit), "rows" if plan.unit.is_row else "of these units"
+    covered = f"The price covers any {plan.window:,} {what}"
+    covered += " that are in different ticks" if plan.ticks_apart else " together"
+    if slot is None:
+        return [f"{covered}, whenever they are."]
+    length = written(plan.window * slot)
+    return [
+        f"{covered}, which is {length} of whoever has one in each slot.",
+        f"A stay of {length} that begins within a slot is in {plan.window + 1:,} of them.",
+    ]
 
 
 def _means(plan: StreamPlan) -> list[str]:

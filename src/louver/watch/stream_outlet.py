@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from louver.errors import DataError, LouverError
-from louver.stream.session import Tick
+from louver.stream.tick import Tick
 from louver.watch.targets import Target
 
 AT_ONCE: Final = 500  # ticks that are sent together

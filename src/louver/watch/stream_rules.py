@@ -20,6 +20,8 @@ from louver.source import Bound, Source, Table
 from louver.source.names import instead_of
 from louver.stream.plan import StreamPlan
 from louver.stream.planning import stream
+from louver.stream.ticks import Ticks
+from louver.stream.window_units import ticks_in
 from louver.watch.durations import MICROSECONDS, written
 from louver.watch.hours import local_day, midnight_after
 from louver.watch.rules import LEVELS, SLOT
@@ -112,8 +114,15 @@ class StreamRule:
             by=self.by,
             time=SLOT,
             domain=domain if self.by else None,
-            **{**self.asked, "live": True},
+            **{**self.asked, **self._window(part, step), "live": True},
         )
+
+    def _window(self, part: Part, step: int) -> dict[str, int]:
+        """A length of time in units, of which everybody has one in each slot."""
+        if "window" not in self.asked:
+            return {}
+        ticks = Ticks(SLOT, instant(part.begin), instant(part.end), timedelta(microseconds=step))
+        return {"window": ticks_in(self.asked["window"], ticks, "window")}
 
 
 def _midnight_before(slot: int, zone: ZoneInfo) -> int:

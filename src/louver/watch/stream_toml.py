@@ -19,7 +19,7 @@ from louver.watch.targets_growing import live_target
 OPTIONS = ("smoother", "split", "arity", "lag", "threshold", "factor", "share", "over", "bins")
 NUMBERS = ("epsilon", "delta", "rho", "within", "miss_rate", "slack", "tick_bound")
 AS_GIVEN = ("window", "last", "above", "totals")
-_OF_A_STREAM = (
+OF_A_STREAM = (
     *("by", "sum", "distinct", "mechanism", *OPTIONS, *NUMBERS, *AS_GIVEN),
     *("every", "from", "until", "each", "to"),
 )
@@ -35,7 +35,7 @@ def read_streams(file: Section, zone: ZoneInfo, slot: int) -> tuple[StreamRule, 
 def _stream(name: str, given: Section, zone: ZoneInfo, slot: int) -> StreamRule:
     if not _NAME.fullmatch(name):
         raise given.wrong(name, "is no name for a stream; take letters, digits, blanks, dots and dashes, 40 at most")
-    given.allow(*_OF_A_STREAM)
+    given.allow(*OF_A_STREAM)
     if "every" in given and _length(given, "every") != slot:
         raise given.wrong(
             "every", f"is another length than the watch's slot, {written(slot)}, which is the tick of its streams"
@@ -71,7 +71,11 @@ def _option(found: Any) -> Any:
 def _by(given: Section) -> tuple[str, ...]:
     if isinstance(given.raw("by"), list):
         return tuple(map(str, given.raw("by")))
-    return (given.text("by") or "region",)
+    named = given.text("by") or "region"
+    if "," in named:
+        several = ", ".join(f'"{each.strip()}"' for each in named.split(","))
+        raise given.wrong("by", f"names several levels in one text; write a list: [{several}]")
+    return (named,)
 
 
 def _to(given: Section) -> str:

@@ -21,7 +21,8 @@ from louver.ledger import Ledger
 from louver.sense.events import microseconds
 from louver.sense.rows import Rows
 from louver.source import Table
-from louver.stream.session import Session, Tick, payment_of
+from louver.stream.session import Session, payment_of
+from louver.stream.tick import Tick
 from louver.watch.answers import WHO
 from louver.watch.rules import Rules
 from louver.watch.stream_outlet import Outlet

@@ -25,7 +25,7 @@ from louver.errors import DataError, ParameterError
 if TYPE_CHECKING:
     from louver.stream.answer import Stream
     from louver.stream.plan import StreamPlan
-    from louver.stream.session import Tick
+    from louver.stream.tick import Tick
 
 FILES = (".csv", ".json", ".parquet")
 BROKERS, SERVERS = ("mqtt://", "mqtts://"), ("postgresql://", "postgres://")
@@ -65,7 +65,9 @@ def target(given: str, *, force: bool = False, as_json: bool = False) -> Target:
         address, _, table = given.partition("#")
         if not _NAME.fullmatch(table):
             raise ParameterError("A table in PostgreSQL is named after a #: postgresql://user@host/database#counts.")
-        return DatabaseTable(address, table)
+        from louver.watch.targets_table import DatabaseTable
+
+        return DatabaseTable(address, table, force)
     path = Path(given)
     if path.suffix.lower() not in FILES:
         raise ParameterError(
@@ -148,9 +150,11 @@ class Topic(Target):
         await (await Connection.open(Broker.at(self.address), "")).close()
 
     def write(self, stream: Stream) -> str:
-        messages = [json.dumps(message).encode() for message in messages_of(stream)]
-        asyncio.run(self._sent(messages))
-        return f"{len(messages):,} messages"
+        from louver.stream.tick import ticks_of
+
+        ticks = list(ticks_of(stream.plan, stream.released))
+        self.ticks(ticks)
+        return f"{len(ticks):,} messages"
 
     def ticks(self, ticks: Sequence[Tick]) -> None:
         asyncio.run(self._sent([json.dumps(tick.to_dict()).encode() for tick in ticks]))
@@ -170,106 +174,12 @@ def rows_of(tick: Tick) -> Iterator[tuple[Any, ...]]:
         yield (*region, tick.start, value, *ends, *(column[at] for column in tick.columns.values()))
 
 
-def messages_of(stream: Stream) -> Iterator[dict[str, Any]]:
-    """The stream tick by tick, as plain values."""
-    columns = stream.to_dict()["columns"]
-    width = len(stream.plan.regions)
-    names = [name for name in columns if name != "tick"]
-    for start in range(0, len(columns["tick"]), width):
-        regions = [{name: columns[name][at] for name in names} for at in range(start, start + width)]
-        yield {"tick": columns["tick"][start], "number": stream.release.number, "regions": regions}
+def kinds_of(plan: StreamPlan) -> dict[str, str]:
+    """The columns of a plan's table and their types."""
+    return columns_of(plan.keys, plan.regions[-1], plan.beside)  # the last region is never a total
 
 
-@dataclass(frozen=True)
-class DatabaseTable(Target):
-    """Rows by region and tick; a tick that is there already gets its new value."""
-
-    address: str
-    table: str
-
-    def check(self, plan: StreamPlan) -> None:
-        if plan.totals:
-            raise ParameterError("A table in PostgreSQL cannot have totals, whose keys are not all there; take a file.")
-        with self._connected() as cursor:
-            self._make(cursor, _kinds(plan))
-            cursor.connection.rollback()
-
-    def write(self, stream: Stream) -> str:
-        kinds = _kinds(stream.plan)
-        columns = dict(zip(kinds, stream.columns.values(), strict=True))
-        self._insert(kinds, list(zip(*columns.values(), strict=True)))
-        return f"{len(columns['tick']):,} rows in {self.table}"
-
-    def ticks(self, ticks: Sequence[Tick]) -> None:
-        kinds = _columns(ticks[0].keys, ticks[0].regions[-1], tuple(ticks[0].columns))
-        self._insert(kinds, [row for tick in ticks for row in rows_of(tick)])
-
-    def _insert(self, kinds: dict[str, str], rows: list[tuple[Any, ...]]) -> None:
-        from psycopg import sql
-
-        with self._connected() as cursor:
-            self._make(cursor, kinds)
-            names = sql.SQL(", ").join(map(sql.Identifier, kinds))
-            marks = sql.SQL(", ").join(sql.Placeholder() * len(kinds))
-            keys = sql.SQL(", ").join(map(sql.Identifier, _until_tick(kinds)))
-            news = sql.SQL(", ").join(
-                sql.SQL("{0} = excluded.{0}").format(sql.Identifier(name))
-                for name in kinds
-                if name not in _until_tick(kinds)
-            )
-            insert = sql.SQL("INSERT INTO {} ({}) VALUES ({}) ON CONFLICT ({}) DO UPDATE SET {}").format(
-                self._named(), names, marks, keys, news
-            )
-            cursor.executemany(insert, rows)
-            cursor.connection.commit()
-
-    def _named(self) -> Any:
-        from psycopg import sql
-
-        return sql.Identifier(*self.table.split("."))
-
-    def _make(self, cursor: Any, kinds: dict[str, str]) -> None:
-        from psycopg import sql
-
-        made = [sql.SQL("{} {}").format(sql.Identifier(name), sql.SQL(kind)) for name, kind in kinds.items()]
-        keys = sql.SQL(", ").join(map(sql.Identifier, _until_tick(kinds)))
-        cursor.execute(
-            sql.SQL("CREATE TABLE IF NOT EXISTS {} ({}, PRIMARY KEY ({}))").format(
-                self._named(), sql.SQL(", ").join(made), keys
-            )
-        )
-        cursor.execute(
-            sql.SQL("SELECT {} FROM {} LIMIT 0").format(sql.SQL(", ").join(map(sql.Identifier, kinds)), self._named())
-        )
-
-    @contextmanager
-    def _connected(self) -> Iterator[Any]:
-        try:
-            import psycopg
-        except ImportError:
-            raise DataError(
-                "A table in PostgreSQL needs psycopg; install it with: pip install 'louver[postgres]'."
-            ) from None
-        try:
-            with psycopg.connect(self.address, connect_timeout=10) as connection, connection.cursor() as cursor:
-                yield cursor
-        except psycopg.Error:  # what it says may quote the address, and so a password
-            raise DataError(
-                f"The table {self.table} cannot be written; check the address, and that it has the stream's columns "
-                "with its regions and ticks as the primary key."
-            ) from None
-
-
-def _kinds(plan: StreamPlan) -> dict[str, str]:
-    return _columns(plan.keys, plan.regions[-1], plan.beside)  # the last region is never a total
-
-
-def _until_tick(kinds: dict[str, str]) -> list[str]:
-    """The columns that tell one row from the others."""
-    return list(kinds)[: list(kinds).index("tick") + 1]
-
-
-def _columns(keys: tuple[str, ...], region: tuple[Any, ...], beside: tuple[str, ...] = ()) -> dict[str, str]:
+def columns_of(keys: tuple[str, ...], region: tuple[Any, ...], beside: tuple[str, ...] = ()) -> dict[str, str]:
     """The columns of a table and their types: regions, the tick, the value and its band, and what was asked beside."""
     regions = {name: _TYPES[type(value)] for name, value in zip(keys, region, strict=True)}
     return regions | {
@@ -285,7 +195,7 @@ def _write_parquet(path: Path, stream: Stream) -> None:
     """Through CSV into DuckDB: nothing else has to be installed."""
     import duckdb
 
-    kinds = {name: kind.replace("double precision", "double") for name, kind in _kinds(stream.plan).items()}
+    kinds = {name: kind.replace("double precision", "double") for name, kind in kinds_of(stream.plan).items()}
     typed = dict(zip(stream.columns, kinds.values(), strict=True))
     with tempfile.TemporaryDirectory(dir=path.parent) as folder, duckdb.connect(":memory:") as connection:
         text = Path(folder) / "stream.csv"

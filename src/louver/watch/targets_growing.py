@@ -17,14 +17,14 @@ from louver.watch.targets import File, Target, rows_of, target
 if TYPE_CHECKING:
     from louver.stream.answer import Stream
     from louver.stream.plan import StreamPlan
-    from louver.stream.session import Tick
+    from louver.stream.tick import Tick
 
 COLUMNS = ("tick", "value", "low", "high")
 
 
-def live_target(given: str) -> Target:
-    """Where ticks go as they come."""
-    place = target(given)
+def live_target(given: str, *, begun: bool = True, force: bool = False) -> Target:
+    """Where ticks go as they come. Where none of this stream were, its check refuses what has some of their time."""
+    place = target(given, force=begun or force)
     if not isinstance(place, File):
         return place
     if place.path.suffix.lower() != ".csv":
@@ -32,7 +32,7 @@ def live_target(given: str) -> Target:
             f"A stream that comes tick by tick goes to a .csv file, which grows; {place.path.name} would be of a kind "
             "that is written as a whole."
         )
-    return GrowingFile(place.path)
+    return GrowingFile(place.path, begun)
 
 
 class GrowingFile(Target):
@@ -41,8 +41,8 @@ class GrowingFile(Target):
     A line that a crash cut off is written anew.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: Path, begun: bool = True) -> None:
+        self.path, self._begun = path, begun
         self._looked, self._last = False, datetime.min.replace(tzinfo=UTC)
 
     def check(self, plan: StreamPlan) -> None:
@@ -50,6 +50,8 @@ class GrowingFile(Target):
             if self.path.exists():
                 self._check_head((*plan.keys, *COLUMNS, *plan.beside))
                 os.close(os.open(self.path, os.O_WRONLY | os.O_APPEND))
+                if not self._begun and self._last_tick() >= plan.ticks.begin:
+                    raise DataError(f"{self.path} has ticks of this time, or later ones, already; name another file.")
             elif not os.access(self.path.parent, os.W_OK):
                 raise DataError(f"{self.path} cannot be written: there is no such folder, or it is not yours.")
 
@@ -81,6 +83,11 @@ class GrowingFile(Target):
         if found and found != list(head):
             raise DataError(f"{self.path} is there already and holds something else; name another file.")
 
+    def _last_tick(self) -> datetime:
+        with self.path.open(encoding="utf-8", newline="") as file:
+            starts = [row[COLUMNS[0]] for row in csv.DictReader(file) if row[COLUMNS[0]]]
+        return datetime.fromisoformat(starts[-1]) if starts else self._last
+
     def _mend(self, head: Sequence[str], width: int) -> None:
         """Looks for the last tick that is there with all its regions; what is after it is cut off."""
         self._check_head(head)
@@ -105,7 +112,10 @@ def _cell(value: object) -> object:
         return str(value).lower()
     if isinstance(value, datetime):
         return value.isoformat()
-    return "" if value is None else round(value, 6) if isinstance(value, float) else value
+    if isinstance(value, float):
+        near = round(value, 6)
+        return int(near) if near.is_integer() else near
+    return "" if value is None else value
 
 
 @contextmanager

@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 from louver.errors import AccessError, DataError, LouverError, ParameterError
 from louver.sense.events import Tally
 from louver.sense.feeds.batch import Batch, Feed
-from louver.stream.session import Tick
+from louver.stream.tick import Tick
 from louver.watch.alarms.alarm import Alarm
 from louver.watch.attendance import Attendance, session
 from louver.watch.clock import LONGEST_BACK, Clock

@@ -13,6 +13,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_place(parser)
     parser.add_argument("cap", metavar="CAP", nargs="+", help="2, or '0.5 where room=clinic'; what it leaves out stays")
     parser.add_argument("--audience", metavar="NAME", help="the audience whose cap it is")
+    parser.add_argument(
+        "--exact",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="totals that may be published exactly too, by the name that a dry run states; may be repeated",
+    )
     add_tokens(parser)
 
 
@@ -27,7 +34,8 @@ def run(arguments: argparse.Namespace) -> None:
         kept: dict[str, Any] = (
             {} if before is None else {"epsilon": before.epsilon, "delta": before.delta, "rho": before.rho}
         )
-        after = Cap(**{**kept, **numbers}, scope=scope, audience=arguments.audience)
+        exact = [*(() if before is None else before.exact), *arguments.exact]
+        after = Cap(**{**kept, **numbers}, scope=scope, audience=arguments.audience, exact=exact)
         ledger.set_cap(after, tokens(arguments))
         number = ledger.head().number
     if arguments.json:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import shlex
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from louver.cli import ui
@@ -28,6 +29,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--delta", metavar="D", help="a delta for the cap that holds everywhere")
     parser.add_argument("--rho", metavar="R", help="a rho for the cap that holds everywhere")
     parser.add_argument(
+        "--exact",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="totals that may be published exactly, by the name that a dry run states; may be repeated",
+    )
+    parser.add_argument(
         "--audience", metavar="NAME=CAP", action="append", default=[], help="a part of the budget; may be repeated"
     )
     parser.add_argument("--owner", metavar="NAME", action="append", default=[], help="who answers for the data")
@@ -46,7 +54,7 @@ def run(arguments: argparse.Namespace) -> None:
         arguments.where,
         dataset=arguments.dataset,
         unit=Unit.parse(arguments.unit),
-        caps=[*_caps(arguments), *audiences],
+        caps=[replace(cap, exact=arguments.exact) for cap in (*_caps(arguments), *audiences)],
         owners=arguments.owner or ["owner"],
         analysts=arguments.analyst,
         key=arguments.key,

@@ -51,7 +51,8 @@ def run(arguments: argparse.Namespace) -> None:
             _print_balances(found)
             if arguments.scope is None:
                 _print_used(used)
-                _print_reservations(reservations)
+                _print_reservations([each for each in reservations if not _is_live(each)])
+                _print_live([each for each in reservations if _is_live(each)])
             return
         ui.print_json(
             "ledger show",
@@ -59,6 +60,7 @@ def run(arguments: argparse.Namespace) -> None:
             address=ledger.address,
             unit=str(ledger.unit),
             protected=ledger.unit.sentence(),
+            exact=_exact(ledger),
             doubt=doubt,
             scope=region.to_dict(),
             audience=audience,
@@ -67,7 +69,7 @@ def run(arguments: argparse.Namespace) -> None:
             most_used=[{"kind": kind, "scope": where.to_dict(), "spent": str(spent)} for kind, where, spent in used],
             never_settled=[
                 {"number": each.number, "at": each.at, "who": each.who, "audience": each.audience}
-                | {"mechanism": each.mechanism, "price": str(each.price)}
+                | {"mechanism": each.mechanism, "price": str(each.price), "live": _live_key(each)}
                 for each in reservations
             ],
             head=None if doubt is not None else ledger.head().to_dict(),
@@ -91,9 +93,19 @@ def _check_columns(ledger: Ledger, asked: Scope) -> None:
             raise ParameterError(f"Nothing in this ledger is about a column {column!r}{meant}.")
 
 
+def _exact(ledger: Ledger) -> list[str]:
+    """What was published as it is, which no epsilon covers."""
+    from louver.privacy import Subspace
+
+    begin = f"{Subspace.kind} of "
+    return [kind.removeprefix(begin) for kind in ledger.kinds() if kind.startswith(begin)]
+
+
 def _print_what(ledger: Ledger, doubt: str | None) -> None:
     print(f"{ui.bold(ledger.dataset)}  {ui.printable(ledger.address)}")
     print(ledger.unit.sentence())
+    for name in _exact(ledger):
+        print(ui.printable(f"Published exactly, and so not protected: {name}."))
     if doubt is not None:
         print(ui.amber(f"\n! Everything counts as spent, because {ui.printable(doubt)}."))
         print("  Its owners can bring it up to date with: louver ledger recover")
@@ -141,6 +153,46 @@ def _print_used(used: Sequence[tuple[str, Scope, Fraction]]) -> None:
             print(
                 "Some of these overlap. Spent is the largest total at one point of a scope; elsewhere it may be less."
             )
+
+
+def _is_live(each: Reservation) -> bool:
+    from louver.steward import LIVE
+
+    return each.key is not None and each.key.startswith(LIVE)
+
+
+def _live_key(each: Reservation) -> str | None:
+    """The key under which a stream goes on tick by tick; None where it is another act, or one of its ticks."""
+    from louver.steward import key_of_parts
+
+    begin = key_of_parts("")
+    return each.key.removeprefix(begin) if each.key is not None and each.key.startswith(begin) else None
+
+
+def _print_live(reservations: Sequence[Reservation]) -> None:
+    """Streams between their ticks. A tick that is being released costs nothing of its own, and is not shown."""
+    from louver.ledger.denial import up
+
+    streams = [(each, key) for each in reservations if (key := _live_key(each)) is not None]
+    if not streams:
+        return
+    print(
+        f"\nLive streams that are not over: {len(streams):,}. Each was paid for as a whole, and goes on with its key."
+    )
+    rows = [
+        (
+            str(each.number),
+            f"{each.at[:10]} {each.at[11:19]} UTC",
+            ui.printable(each.who),
+            ui.printable(each.audience or ""),
+            ui.printable(key),
+            up(each.price),
+        )
+        for each, key in streams[:MOST_RESERVATIONS]
+    ]
+    ui.print_table(("number", "since", "who", "audience", "key", "price"), rows, right=(0, 5), long=4)
+    if len(streams) > MOST_RESERVATIONS:
+        print(f"and {len(streams) - MOST_RESERVATIONS:,} more; --json lists all")
 
 
 def _print_reservations(reservations: Sequence[Reservation]) -> None:

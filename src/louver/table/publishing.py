@@ -1,0 +1,122 @@
+"""One line from a source to a published table: plan, pay, read, release."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import Any
+
+from louver.errors import DataError, ParameterError
+from louver.ledger import Ledger
+from louver.parameters import Number
+from louver.source.description import Source
+from louver.source.domain import Domain
+from louver.source.measures import Bound
+from louver.source.table import Table
+from louver.steward import Steward
+from louver.table.plan import COUNTS, TablePlan
+from louver.table.published import PublishedTable
+
+
+def table(
+    source: Source | Table,
+    *,
+    by: str | Sequence[str] = (),
+    exact: str | Sequence[str] | None = None,
+    of: str | None = None,
+    epsilon: Number | None = None,
+    rho: Number | None = None,
+    delta: Number | None = None,
+    totals: str | Sequence[str] = (),
+    rows_per_unit: int | None = None,
+    keys_per_unit: int | None = None,
+    domain: Domain | str | None = None,
+) -> TablePlan:
+    """The plan of a table of counts by columns of a public domain, its keys unless others are named.
+
+    Nothing is exact unless `exact` says so: "all", or columns of the domain.
+    """
+    described = source if isinstance(source, Source) else Source(source)
+    names = dict(described.table.columns)
+    declared = (domain if isinstance(domain, Domain) else described.domain(domain)).renamed(names)
+    asked, levels = _names(by, names), _names(totals, names)
+    others = [*([] if exact in (None, "all") else _names(exact or (), names)), *levels]
+    return TablePlan(
+        _keyed(declared, asked, others),
+        unit=described.table.unit,
+        exact=exact if exact in (None, "all") else _names(exact or (), names),
+        of=of,
+        epsilon=epsilon,
+        rho=rho,
+        delta=delta,
+        bound=_bound(described, rows_per_unit, keys_per_unit),
+        totals=levels,
+    )
+
+
+def publish_table(
+    source: Source | Table,
+    plan: TablePlan | None = None,
+    *,
+    ledger: Ledger | str | Path | None = None,
+    who: str = "local",
+    token: str | None = None,
+    audience: str | None = None,
+    key: str | None = None,
+    **asked: Any,
+) -> PublishedTable:
+    """A table over all rows that are there, paid for by a ledger: the one given, else the source's.
+
+    `asked` are the parameters of `table`, where no plan is given. The same `key` again gives the same table for
+    nothing. Where something is exact, a cap of the ledger must allow it, by the plan's `invariants`.
+    """
+    if plan is None:
+        plan = table(source, **asked)
+    elif asked or not isinstance(plan, TablePlan):
+        raise ParameterError("Give the plan of a table, or what it is made of, not both.")
+    rows = source.table if isinstance(source, Source) else source
+    with _opened(ledger if ledger is not None else getattr(source, "ledger", None)) as account:
+        steward = Steward(rows, account)
+        if token is None:
+            release = steward.run(plan, who=who, audience=audience, key=key)
+        else:
+            release = steward.sign_in(token).run(plan, audience=audience, key=key)
+        if release.answer[COUNTS] is None:
+            raise DataError(
+                f"Column {plan.of!r} must hold a whole number of 0 or more in every row that is counted, and in some "
+                "row it does not; nothing was published, and the price stays spent."
+            )
+        address, left = account.address, account.remaining(plan.scope, audience, plan.worst[0].adds_up_with)
+        return PublishedTable(plan, release, left, address if "://" in address else Path(address).name)
+
+
+def _keyed(declared: Domain, by: Sequence[str], others: Sequence[str]) -> Domain:
+    """The domain by the columns that are asked for: each of its keys once, with what is asked beside it."""
+    if not by or set(by) == set(declared.keys):
+        return declared
+    wanted = dict.fromkeys([*by, *(name for name in others if name in declared.columns)])
+    rows = dict.fromkeys(zip(*(declared.column(name) for name in wanted), strict=True))
+    return Domain(dict(zip(wanted, zip(*rows, strict=True), strict=True)), keys=list(by))
+
+
+def _names(given: str | Sequence[str], names: dict[str, str]) -> list[str]:
+    listed = [given] if isinstance(given, str) else list(given)
+    return [names.get(name, name) for name in listed]
+
+
+def _bound(source: Source, rows: int | None, keys: int | None) -> Bound | None:
+    if source.table.unit.is_row:
+        if rows not in (None, 1) or keys is not None:
+            raise ParameterError("Bounds per unit are for units of several rows; here the unit is the row itself.")
+        return None
+    if (rows, keys, source.bound) == (None, None, None):
+        return None  # one row counts, and a warning says that nobody said so
+    declared = source.bound or Bound()
+    return Bound(rows if rows is not None else declared.rows, keys if keys is not None else declared.keys)
+
+
+def _opened(ledger: Ledger | str | Path | None) -> AbstractContextManager[Ledger]:
+    if ledger is None:
+        raise ParameterError("A table is paid for by a ledger; name one, and make it with: louver ledger init.")
+    return nullcontext(ledger) if isinstance(ledger, Ledger) else Ledger.open(ledger)
