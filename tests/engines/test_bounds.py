@@ -38,6 +38,8 @@ def test_numpy_and_sql_choose_the_same_rows(monkeypatch: pytest.MonkeyPatch) -> 
     def same(case: tuple[Data, Reading]) -> None:
         data, reading = case
         assume(bool(data.unit) and reading.bound is not None)
+        # Texts have no bands: test_same_numbers sees that refused.
+        assume(not any(column.startswith("band(room") for keys in reading.keys for column in keys.columns))
         by_numpy = read(data, reading)
         with monkeypatch.context() as patch:
             patch.setattr(sampled, "sampled", lambda *_: None)

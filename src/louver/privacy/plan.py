@@ -114,7 +114,7 @@ def plan_to_dict(plan: Plan) -> dict[str, Any]:
 
 def plan_from_dict(plain: object) -> Plan:
     """The plan made anew from its parameters; refused when it states something else than they give."""
-    if not isinstance(plain, Mapping) or plain.get("format") != FORMAT:
+    if not isinstance(plain, Mapping) or type(plain.get("format")) is not int or plain["format"] != FORMAT:
         raise ParameterError(f"A stored plan must be an object with format {FORMAT}; make it again.")
     name = str(plain.get("mechanism"))
     if name not in _MECHANISMS and name in _HOMES:
