@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from louver.errors import DataError
+from louver.errors import DataError, ParameterError
 from louver.stream.tick import Tick
 from louver.watch import stream_outlet
 from louver.watch.stream_outlet import Outlet
-from louver.watch.targets import Target
+from louver.watch.targets import Target, target
 from louver.watch.targets_growing import GrowingFile
 
 NINE = datetime(2018, 2, 1, 9, tzinfo=UTC)
@@ -132,3 +132,10 @@ def test_a_file_of_something_else_is_left_alone(tmp_path: Path) -> None:
         with pytest.raises(DataError, match="holds something else"):
             GrowingFile(path).ticks([tick(0)])
         assert path.read_text() == text
+
+
+def test_a_place_for_whole_streams_and_one_that_grows_refuse_each_others_work_with_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(ParameterError, match="as a whole, not tick by tick"):
+        target(str(tmp_path / "a.json")).ticks([])
+    with pytest.raises(ParameterError, match="grows tick by tick"):
+        GrowingFile(tmp_path / "a.csv").write(None)  # type: ignore[arg-type]

@@ -208,8 +208,8 @@ class _Mark:
         """The same for all ticks, so that a report has one line for them."""
         return f"A tick of the stream that was reserved as number {self.reservation}."
 
-    def run(self, view: Any, bits: Any) -> Outcome:
-        raise NotImplementedError
+    def run(self, view: Any, bits: Any) -> Outcome:  # noqa: ARG002
+        raise LedgerError("A mark of a tick has nothing to run: its stream runs.")
 
     def cheaper(self, price: Fraction) -> tuple[str, ...]:  # noqa: ARG002
         return ()

@@ -30,6 +30,7 @@ shifted by a grid vector of length l, is l^2/(2 s^2)-zCDP (Canonne, Kamath and S
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from fractions import Fraction
 from typing import Any, Literal, get_args
 
@@ -55,7 +56,7 @@ _PRICE_STEPS = 40
 _FAR = 2**14  # noise passes so many times its scale with probability exp(-2^14)
 
 
-class Ambient:
+class Ambient(ABC):
     """What both laws of noise share."""
 
     step = Fraction(1)
@@ -82,12 +83,13 @@ class Ambient:
         """How much each answer scatters around the true one."""
         return shares(self.invariants) * self._ambient_variance() / self.queries.denominator**2
 
+    @abstractmethod
     def _noise(self, count: int) -> NDArray[np.int64]:
         """z in steps, one row for each release."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _ambient_variance(self) -> float:
-        raise NotImplementedError
+        """How much one number of z scatters."""
 
 
 class Gaussian(Ambient):

@@ -43,9 +43,9 @@ class Target(ABC):
     def write(self, stream: Stream) -> str:
         """Writes the stream, and says what was written."""
 
-    def ticks(self, ticks: Sequence[Tick]) -> None:
+    def ticks(self, ticks: Sequence[Tick]) -> None:  # noqa: ARG002
         """Publishes ticks of a live stream, in their order; the same one may come twice."""
-        raise NotImplementedError
+        raise ParameterError("A stream is written here as a whole, not tick by tick.")
 
     def tick(self, tick: Tick) -> None:
         """One of them."""

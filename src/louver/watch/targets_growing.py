@@ -55,8 +55,8 @@ class GrowingFile(Target):
             elif not os.access(self.path.parent, os.W_OK):
                 raise DataError(f"{self.path} cannot be written: there is no such folder, or it is not yours.")
 
-    def write(self, stream: Stream) -> str:
-        raise NotImplementedError
+    def write(self, stream: Stream) -> str:  # noqa: ARG002
+        raise ParameterError(f"{self.path} grows tick by tick; a whole stream is written to a file of its own.")
 
     def ticks(self, ticks: Sequence[Tick]) -> None:
         looked, self._looked = self._looked, False  # whatever fails here may leave half a line
