@@ -174,8 +174,14 @@ class Steward:
         private state after it.
 
         Reserves the plan, unless its key did so before. Where the rows of a part are missing, none are read. That no
-        part is released twice is for whoever calls to see to, as `louver.stream.session` does.
+        part is released twice is for whoever calls to see to, as `louver.stream.session` does. As in `run`, nobody can
+        be paid for in the name of somebody with a token.
         """
+        check_name(self._ledger, paid.who)
+        return self._advance(plan, number, state, paid, missing)
+
+    def _advance(self, plan: Plan, number: int, state: object, paid: Payment, missing: bool) -> tuple[Any, Any]:
+        """The same in a name that a token proved, or that was looked at before."""
         plan = _checked(plan, self._ledger.unit, "ledger", by_part=True)
         if not isinstance(plan, Parts):
             raise ParameterError(f"The mechanism {plan.mechanism!r} does not go part by part; run it.")

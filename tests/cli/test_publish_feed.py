@@ -14,6 +14,9 @@ import pytest
 from louver import cli
 from louver.ledger import Ledger
 from louver.sense.store import Store
+from louver.watch.alone import alone
+from louver.watch.rules import Rules
+from louver.watch.stream_rules import DAY, StreamRule
 from tests.cli.asking import VARIABLES, Told
 from tests.stream.smoothing import seeded
 from tests.watch.made import FIRE_LIMIT, house, lines
@@ -24,6 +27,8 @@ HOUR = ("rules.toml", "--by", "region", *RANGE, "--key", "rooms")
 LOUDLY = (*HOUR, "--mechanism", "laplace", "--epsilon", str(LOUD))
 COUNTS = [{"aula": 3 + at % 4, "lab": at} for at in range(12)]
 ROOMS_OF = {f"09:{5 * at:02}": {"aula": 3 + at % 4, "cafe": 0, "lab": at} for at in range(12)}
+
+EMPTY = StreamRule(name="rooms", each=DAY, to="rooms.csv")
 
 Publish = Callable[..., Told]
 
@@ -103,6 +108,37 @@ def test_the_same_words_again_give_the_same_stream_and_pay_nothing_more(publish:
         assert "price nothing this time: entry 2 of the ledger paid for it" in " ".join(told.err.split())
         assert "The stream was over before, and is published again for nothing." in told.err
     assert Path("rooms.csv").read_text() == before
+
+
+def test_what_is_published_again_is_not_left_out_unsaid(publish: Publish) -> None:
+    """A file only grows: one with later ticks, or with others of the same time, is refused."""
+    publish(*LOUDLY, "--to", "rooms.csv")
+    text = Path("rooms.csv").read_text()
+    for found, said in (("2027-03", "or later ones, already"), ("2026-03", "has other ticks of this time already")):
+        other = text.replace("2026-03", found).replace(",3,", ",4,")
+        Path("other.csv").write_text(other)
+        refused(publish(*LOUDLY, "--to", "other.csv", "--json"), 4, said)
+        assert Path("other.csv").read_text() == other
+
+
+def test_what_was_not_sent_is_part_of_what_is_published_again(publish: Publish, tmp_path: Path) -> None:
+    publish(*LOUDLY, "--to", "rooms.csv")
+    whole = Path("rooms.csv").read_text()
+    (spool,) = tmp_path.glob("*.streams/*.spool")
+    told = publish(*LOUDLY)
+    spool.write_text(told.out.splitlines(keepends=True)[-1])
+    assert publish(*LOUDLY, "--to", "other.csv").code == 0
+    assert Path("other.csv").read_text() == whole
+    assert not spool.exists()
+
+
+def test_where_a_process_still_sends_its_last_ticks_nothing_is_published_again(publish: Publish) -> None:
+    publish(*LOUDLY, "--to", "rooms.csv")
+    with alone(Rules.read("rules.toml", (EMPTY,)).journal):
+        told = publish(*LOUDLY, "--to", "other.csv")
+    assert told.code == 4
+    assert "Another watcher is at work" in told.err
+    assert not Path("other.csv").exists()
 
 
 @pytest.mark.parametrize("words", [("--epsilon", "0.1"), ("--until", "2026-03-02T09:30"), ("--last", "3")])

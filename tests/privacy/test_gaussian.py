@@ -9,7 +9,8 @@ from fractions import Fraction
 import pytest
 from scipy.stats import norm
 
-from louver.privacy import ZeroConcentrated
+from louver.privacy import ZeroConcentrated, gaussian
+from louver.privacy.gaussian import _delta_near as near
 from louver.privacy.gaussian import approximately, delta_at, largest_rho, least_epsilon, tail
 
 MILLIONTH = Fraction(1, 10**6)
@@ -34,6 +35,32 @@ def test_delta_is_that_of_balle_and_wang(moved: float, epsilon: float) -> None:
 def test_the_least_epsilon_keeps_delta_and_a_smaller_one_does_not() -> None:
     found = least_epsilon(Fraction(1, 18), MILLIONTH)
     assert delta_at(Fraction(1, 18), found) <= MILLIONTH < delta_at(Fraction(1, 18), found * Fraction(999, 1000))
+
+
+@pytest.mark.parametrize("squared", [Fraction(1, 10**6), Fraction(1, 18), Fraction(7), Fraction(2000), Fraction(10**5)])
+@pytest.mark.parametrize("delta", [Fraction(1, 3), MILLIONTH, Fraction(1, 10**30)])
+def test_two_looks_at_exact_numbers_find_the_least_epsilon(
+    monkeypatch: pytest.MonkeyPatch, squared: Fraction, delta: Fraction
+) -> None:
+    """Floats find it; each look at a large price takes a tenth of a second."""
+    looks: list[Fraction] = []
+
+    def counted(*given: Fraction) -> Fraction:
+        looks.append(given[1])
+        return delta_at(*given)
+
+    monkeypatch.setattr(gaussian, "delta_at", counted)
+    found = least_epsilon.__wrapped__(squared, delta)
+    assert len(looks) <= 2
+    assert delta_at(squared, found) <= delta
+    assert found <= Fraction(1, 2**64) or delta < delta_at(squared, found * Fraction(2**23 - 1, 2**23))
+
+
+def test_where_floats_are_wrong_exact_numbers_find_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    right = least_epsilon.__wrapped__(Fraction(1, 18), MILLIONTH)
+    for wrong in (0.0, 1.001, 0.999):
+        monkeypatch.setattr(gaussian, "_delta_near", lambda squared, epsilon, by=wrong: by * near(squared, epsilon))
+        assert least_epsilon.__wrapped__(Fraction(1, 18), MILLIONTH) == right
 
 
 def test_at_epsilon_one_and_a_millionth_noise_is_a_fourteenth_less_than_by_zcdp() -> None:

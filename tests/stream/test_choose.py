@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -81,3 +83,35 @@ def test_epsilon_and_delta_are_used_up_by_the_law_of_the_noise(horizon: int, pub
     chosen = choose(horizon, epsilon=1, delta=1e-6)
     assert chosen.rms_error == pytest.approx(published, rel=0.01)
     assert 0.9999 < chosen.mechanism.approximately(1e-6).epsilon <= 1
+
+
+def test_a_price_that_is_too_small_for_one_mechanism_is_still_one_for_the_others() -> None:
+    small = Fraction(1, 10**12)
+    with pytest.raises(ParameterError, match="This price is too small"):
+        Buffered(864, rho=small)
+    chosen = choose(864, rho=small)
+    assert chosen.mechanism.price == ZeroConcentrated(small)
+    assert not isinstance(chosen.mechanism, Buffered)
+
+
+def test_a_refusal_of_all_mechanisms_is_told() -> None:
+    with pytest.raises(ParameterError, match="rho must be"):
+        choose(100, rho=-1)
+    with pytest.raises(ParameterError, match="regions must be"):
+        choose(100, epsilon=1, regions=0)
+
+
+def test_a_horizon_needs_no_noise_for_longer_streams() -> None:
+    assert isinstance(choose(2016, rho=Fraction(1, 10**5)).mechanism, Buffered)
+
+
+def test_where_a_price_is_too_small_for_longer_epochs_they_stay_as_long_as_it_has_noise_for() -> None:
+    stream = Buffered(864, rho=Fraction(1, 10**10), regions=2, bits=seeded(1))
+    lengths = [length for length, _ in zip(stream._lengths(), range(6), strict=False)]
+    assert lengths[:2] == [864, 13824]
+    assert sorted(lengths) == lengths
+    assert lengths[-1] == lengths[-2] < 16 * lengths[1]
+    with pytest.raises(ParameterError, match="This price is too small"):
+        stream._factor(2 * lengths[-1])
+    stream.run(np.zeros((864, 2)))
+    assert stream.update([1, 1]).shape == (2,)

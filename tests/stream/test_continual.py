@@ -210,7 +210,7 @@ def test_a_price_is_one_number(make: type[Tree]) -> None:
 
 
 @pytest.mark.parametrize("wrong", [each for each in NOT_POSITIVE if each != "1"])
-def test_a_wrong_price_is_refused_in_a_sentence(wrong: object) -> None:
+def test_a_wrong_price_is_refused_in_a_sentence(wrong: Any) -> None:
     for make in (Tree, KAry, Toeplitz, Buffered):
         with pytest.raises(LouverError, match=r"\.$"):
             make(100, rho=wrong)

@@ -91,6 +91,16 @@ def test_a_histogram_counts_the_ticks_of_each_region_by_bins(tmp_path: Path) -> 
     assert "how many ticks so far had a count in each bin by room" in found.promise
 
 
+def test_bins_of_large_numbers_have_names_of_their_own() -> None:
+    plan = planned(mechanism="histogram", options={"bins": "1000000000001, 1000000000002, 1000000000003"}, by=())
+    assert [region[0] for region in plan.regions] == [
+        "below 1000000000001",
+        "1000000000001 up to 1000000000002",
+        "1000000000002 up to 1000000000003",
+        "1000000000003 or more",
+    ]
+
+
 def test_a_changed_tick_is_in_two_bins_and_pays_for_both() -> None:
     plan = planned(mechanism="histogram", epsilon=1, options={"bins": "5"})
     made: Any = plan.made(SYSTEM)
@@ -106,6 +116,7 @@ def test_a_changed_tick_is_in_two_bins_and_pays_for_both() -> None:
         ({"mechanism": "histogram", "options": {"bins": "a"}}, "like 10, 20, 50"),
         ({"mechanism": "histogram", "options": {"bins": "1e999999999"}}, "like 10, 20, 50"),
         ({"mechanism": "histogram", "options": {"bins": "1, 1.5, 2"}}, "nearer than the step"),
+        ({"mechanism": "histogram", "options": {"bins": "0.1000000000001, 0.1000000000002"}}, "the same to twelve"),
         ({"mechanism": "window-mean", "tick_bound": 64}, "needs its option over"),
         ({"mechanism": "running-mean"}, "tick_bound"),
         ({"mechanism": "truncated", **CUT, "delta": 1e-6}, "delta is for"),

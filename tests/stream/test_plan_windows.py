@@ -16,6 +16,7 @@ from tests.stream.published import SLOTTED, planned
 
 FRESH = ("gaussian", "segment")
 ROW, TIMED, FINER = Unit.row(), Unit("person", "time"), Unit("person", "slot(time, 1)")
+IN_ROOMS = Unit("person", "room", "slot(time, 5)")  # somebody may be in two rooms of a tick
 
 
 @pytest.mark.parametrize("name", FRESH)
@@ -35,7 +36,7 @@ def test_running_sums_charge_what_their_ticks_move_together(name: str) -> None:
     assert Fraction(1, 36) < plan.cell_price.rho < Fraction(1, 6)  # type: ignore[union-attr]
 
 
-@pytest.mark.parametrize("unit", [ROW, TIMED, FINER])
+@pytest.mark.parametrize("unit", [ROW, TIMED, FINER, IN_ROOMS, Unit("device", "person", "slot(time, 5)")])
 def test_units_that_may_share_a_tick_pay_as_a_group(unit: Unit) -> None:
     bound = None if unit is ROW else Bound(1)
     plan = planned(unit, bound, mechanism="gaussian", rho=1, window=12)
@@ -84,6 +85,14 @@ def test_different_people_are_one_in_a_tick_however_many_units_they_have() -> No
     assert planned(TIMED, Bound(1), by=(), distinct="person", window="30m").window == 6
     with pytest.raises(ParameterError, match="number of units"):
         planned(TIMED, Bound(1), distinct="person", window="30m")  # who may be in several rooms of a tick
+
+
+def test_who_is_one_in_each_of_several_rooms_is_not_one_in_a_tick() -> None:
+    moving = Unit("person", "room", "time")
+    with pytest.raises(ParameterError, match="somebody may have any number of them in a tick"):
+        planned(moving, Bound(1), distinct="person", window="30m")
+    assert planned(moving, Bound(1), by=(), distinct="person", window="30m").window == 6
+    assert planned(Unit("room", "time"), Bound(1), distinct="room", window="30m").window == 6
 
 
 def test_a_day_is_the_tick_of_a_stream_by_days() -> None:

@@ -11,13 +11,14 @@ from typing import Any
 
 import pytest
 
-from louver.errors import BudgetError, DataError, LedgerError, ParameterError
+from louver.errors import AccessError, BudgetError, DataError, LedgerError, ParameterError
 from louver.ledger import Cap, Ledger
 from louver.source import Bound, rows
+from louver.steward import Payment, Steward
 from louver.stream import session
-from louver.stream.session import Session
+from louver.stream.session import Session, released_ticks
 from louver.stream.tick import Tick
-from tests.stream.living import KEY, LIVE, lived, made_ledger
+from tests.stream.living import KEY, LIVE, lived, made_ledger, table
 from tests.stream.published import SLOTTED, TICKS, house, planned
 
 
@@ -122,3 +123,50 @@ def test_a_stream_that_is_paid_goes_on_where_a_cap_is_lowered(tmp_path: Path) ->
         assert [tick.number for tick in lived(plan, ledger, tmp_path, 3)] == [0, 1, 2]
         assert not [entry for entry in ledger.entries() if entry.act == "denied"]
         assert ledger.verify().ok
+
+
+def test_a_part_is_paid_for_in_nobodys_name_without_a_token(tmp_path: Path) -> None:
+    plan = planned(SLOTTED, Bound(1))
+    ledger, tokens = Ledger.create(
+        tmp_path / "l", dataset="house", unit=SLOTTED, caps=[Cap(epsilon=1)], owners=["ada"], analysts=["bob"]
+    )
+    with ledger:
+        steward = Steward(table(0), ledger)
+        with pytest.raises(AccessError, match="'bob' has a token"):
+            steward.advance(plan, 0, None, paid=Payment(KEY, who="bob"))
+        assert ledger.spent() == 0
+        with Session.open(plan, ledger, tmp_path / "state", lambda _: None, key=KEY, token=tokens["bob"]) as session:
+            session.advance(table(0))
+        assert {entry.who for entry in ledger.entries() if entry.act == "reserved"} == {"bob"}
+
+
+@pytest.mark.parametrize("was_committed", [True, False])
+@pytest.mark.parametrize("number", [0, 4, TICKS - 1])
+def test_a_stream_goes_on_where_its_ledger_was_away_when_a_tick_was_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, was_committed: bool, number: int
+) -> None:
+    """In the same process, with each tick told once, and the noise that is on disk."""
+    plan, told = planned(SLOTTED, Bound(1)), list[Tick]()
+    with made_ledger(tmp_path) as ledger:
+        with Session.open(plan, ledger, tmp_path / "state", told.append, key=KEY) as session:
+            while session.ticks < number:
+                session.advance(table(session.ticks))
+            settle = Ledger.settle
+
+            def away(*given: Any, **named: Any) -> None:
+                if was_committed:
+                    settle(*given, **named)
+                raise LedgerError("The connection went away.")
+
+            monkeypatch.setattr(Ledger, "settle", away)
+            with pytest.raises(LedgerError, match="went away"):
+                session.advance(table(number))
+            assert len(told) == number
+            monkeypatch.undo()
+            while not session.is_over:
+                session.advance(table(session.ticks))
+            with pytest.raises(ParameterError, match="is over"):
+                session.advance(None)
+        assert [tick.number for tick in told] == list(range(TICKS))
+        assert list(released_ticks(plan, ledger, KEY)) == told
+        assert ledger.spent() == 1

@@ -15,12 +15,15 @@ from louver.privacy import Unit, one_shot
 from louver.source import Bound, Domain, Source, Table
 from louver.source.measures import View
 from louver.stream.above import Above, rate_for
+from louver.stream.measured import Measured
 from louver.stream.plan import StreamPlan
 from louver.stream.planning import stream
 from louver.stream.publishing import publish
 from louver.stream.recent import Anchored, Recent
 from louver.stream.segment import Segment
-from tests.stream.living import lived, made_ledger
+from louver.stream.session import Session, released_ticks
+from louver.stream.tick import Tick
+from tests.stream.living import KEY, lived, made_ledger, table
 from tests.stream.published import HOUR, SLOTTED, TICKS, TRUTH, assert_goes_on, house, planned
 from tests.stream.smoothing import seeded
 
@@ -281,3 +284,51 @@ def test_columns_have_what_is_asked_for_beside_the_value(tmp_path: Path) -> None
         assert found.recent[3].tolist() == (TRUTH[2] + TRUTH[3]).tolist()
         assert found.to_csv().splitlines()[2].endswith(",false")
         assert made.ledger.spent() == 500
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_limit_beyond_what_is_counted_is_refused_and_the_largest_is_tested(sign: int) -> None:
+    """In steps: a limit that is small in watts may be one that whole numbers of 64 bits cannot be held against."""
+    fine = Measured.sum_of("watts", 0, Fraction(1, 2**20), Fraction(1, 2**36))
+    made: dict[str, Any] = {"unit": SLOTTED, "kernel": "laplace", "epsilon": 1, "miss_rate": ONE_IN_20}
+    ticks = planned().ticks
+    plan = StreamPlan(fine, None, ticks, above=sign * 2**16, **made)
+    assert plan.limits == (sign * 2**52,)
+    (flags,) = plan.run(View((np.full(TICKS, 1000),)), seeded(1)).answer["flags"]
+    assert flags == [sign < 0] * TICKS
+    with pytest.raises(ParameterError, match=r"A limit is more than 2\^52 steps"):
+        StreamPlan(fine, None, ticks, above=sign * (2**16 + 1), **made)
+
+
+@pytest.mark.parametrize("restarting", [False, True])
+@pytest.mark.parametrize("name", ["laplace", "segment", "kary"])
+def test_the_sum_of_the_last_ticks_is_not_told_while_one_of_them_is_missing(
+    tmp_path: Path, name: str, restarting: bool
+) -> None:
+    """A sum with a 0 in it that nobody marks would not keep the promise."""
+    plan, told = planned(SLOTTED, Bound(1), mechanism=name, last=3), dict[int, Tick]()
+    absent = (2, 3, 8)
+    with made_ledger(tmp_path) as ledger:
+        state, session = tmp_path / "state", None
+        for number in range(TICKS):
+            if session is None or restarting:
+                if session is not None:
+                    session.close()
+                session = Session.open(plan, ledger, state, lambda tick: told.update({tick.number: tick}), key=KEY)
+            session.advance(None if number in absent else table(number))
+        again = list(released_ticks(plan, ledger, KEY))
+    assert again == [told[number] for number in range(TICKS)]
+    known = [number for number, tick in told.items() if tick.recent is not None and None not in tick.recent]
+    assert known == [0, 1, 6, 7, 11]
+    assert [number for number, tick in told.items() if None not in tick.values] == [0, 1, 4, 5, 6, 7, 9, 10, 11]
+
+
+def test_a_state_whose_missing_tick_is_not_one_of_its_own_is_refused() -> None:
+    plan = planned(SLOTTED, Bound(1), mechanism="laplace", last=3)
+    _, state = plan.advance(None, None, seeded(1))
+    assert plan.restored(state).ticks == 1
+    for odd in (1, -1, "0", None):
+        with pytest.raises(ParameterError):
+            plan.restored({**state, "missed": odd})
+    with pytest.raises(ParameterError):
+        plan.with_(last=None).restored({"mechanism": state["mechanism"], "missed": 0})

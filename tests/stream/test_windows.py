@@ -319,3 +319,14 @@ def test_blocks_of_lags_count_every_pair_once_and_none_too_low() -> None:
         found = squared_length(changes, lambda lag: 1 / (1 + lag))
         assert exact * (1 - 1e-12) <= found <= 1.02 * exact
         assert squared_length(changes, lambda _: 1) == changes**2
+
+
+@pytest.mark.parametrize("make", [Toeplitz, Buffered])
+def test_changes_in_other_regions_move_as_many_rows_again(make: Make) -> None:
+    """What a proof of epsilon and delta for discrete noise counts."""
+    stream = make(50, rho=1, regions=4)
+    one, four = stream._gaussian_noise(1), stream._gaussian_noise(4)
+    assert one is not None
+    assert four is not None
+    assert (one.moved, four.moved) == (50, 200)
+    assert one.variance == four.variance

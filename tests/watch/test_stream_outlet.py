@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import threading
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
@@ -93,6 +95,34 @@ def test_what_was_not_sent_is_sent_by_the_next_process(tmp_path: Path) -> None:
     assert place.came == [0, 1, 2]
 
 
+@pytest.mark.parametrize("is_full", [False, True])
+def test_half_a_line_on_a_full_disk_spoils_no_other_tick(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_full: bool
+) -> None:
+    """The disk takes half of a line; then the rest, or nothing."""
+    write, came = os.write, list[int]()
+
+    def half(file: int, data: bytes) -> int:
+        came.append(len(data))
+        if is_full and len(came) == 2:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return write(file, data[: len(data) // 2] if len(came) == 1 else data)
+
+    first = Outlet("rooms", Place(works=False), tmp_path / "spool", print)
+    first.put(tick(0))
+    monkeypatch.setattr(os, "write", half)
+    if is_full:
+        with pytest.raises(DataError, match="No space left on device"):
+            first.put(tick(1))
+    first.put(tick(1))
+    first.put(tick(2))
+    monkeypatch.undo()
+    first.close()
+    place = Place()
+    Outlet("rooms", place, tmp_path / "spool", print).close()
+    assert place.came == [0, 1, 2]
+
+
 def test_a_spool_that_is_none_is_refused(tmp_path: Path) -> None:
     (tmp_path / "spool").write_text("rooms\n")
     with pytest.raises(DataError, match="holds no ticks of a stream"):
@@ -123,6 +153,32 @@ def test_a_line_that_was_cut_off_is_written_anew(tmp_path: Path, cut: int) -> No
     path.write_text(whole[:-cut])
     GrowingFile(path).ticks([tick(0), tick(1)])
     assert path.read_text() == whole
+
+
+def again(path: Path, *ticks: Tick) -> str:
+    place = GrowingFile(path)
+    place.check_again(ticks)
+    place.ticks(ticks)
+    return path.read_text()
+
+
+def test_a_stream_that_is_had_again_is_whole_in_its_file(tmp_path: Path) -> None:
+    path = tmp_path / "rooms.csv"
+    GrowingFile(path).ticks([tick(0)])  # of a stream before
+    whole = again(path, tick(1), tick(2), tick(3))
+    for text in (whole, whole[:-20], "".join(whole.splitlines(keepends=True)[:4])):
+        path.write_text(text)
+        assert again(path, tick(1), tick(2), tick(3)) == whole
+
+
+@pytest.mark.parametrize("there", [[tick(9)], [tick(2)], [tick(1, missing=True)], [tick(1), tick(2), tick(9)]])
+def test_a_stream_that_is_had_again_does_not_go_where_others_are(tmp_path: Path, there: list[Tick]) -> None:
+    path = tmp_path / "rooms.csv"
+    GrowingFile(path).ticks(there)
+    text = path.read_text()
+    with pytest.raises(DataError, match="has other ticks of this time already; name another file"):
+        again(path, tick(1), tick(2), tick(3))
+    assert path.read_text() == text
 
 
 def test_a_file_of_something_else_is_left_alone(tmp_path: Path) -> None:

@@ -143,6 +143,31 @@ def test_a_stream_that_cannot_be_planned_is_refused_before_anything_is_paid(
         assert ledger.spent() == 0
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("rooms.csv", "../{folder}/rooms.csv"),
+        ("mqtt://broker/rooms", "mqtt://broker/rooms"),
+        ("postgresql://ann@host/house#rooms", "postgres://bob:secret@host/house#rooms"),
+    ],
+)
+def test_two_streams_do_not_go_to_one_place(tmp_path: Path, one: str, other: str) -> None:
+    first = ROOMS.replace("rooms.csv", one)
+    second = ROOMS.replace("stream.rooms", "stream.people")
+    with pytest.raises(ParameterError, match="The streams rooms and people go to one place"):
+        streamed(tmp_path, first + second.replace("rooms.csv", other.format(folder=tmp_path.name)))
+    (tmp_path / "apart").mkdir()
+    streamed(tmp_path / "apart", first + second.replace("rooms.csv", other.replace("rooms", "people")))
+
+
+def test_totals_do_not_go_to_a_table_and_that_is_said_before_anything_is_paid(tmp_path: Path) -> None:
+    to = "postgresql://nobody@127.0.0.1:1/house#rooms"
+    rules = streamed(tmp_path, ROOMS.replace("rooms.csv", to) + 'by = ["floor", "region"]\ntotals = true\n')
+    with Ledger.open(rules.ledger) as ledger, pytest.raises(ParameterError, match="cannot have totals") as refused:
+        prepared(rules, ledger, NINE)
+    assert "[stream.rooms]" in str(refused.value)
+
+
 def test_a_stream_without_an_end_needs_parts(tmp_path: Path) -> None:
     with pytest.raises(ParameterError, match='from and until, or each = "1d"'):
         streamed(tmp_path, '[stream.rooms]\nepsilon = 1\nto = "rooms.csv"\n')

@@ -26,11 +26,13 @@ from louver.watch.ranged import PART
 from louver.watch.rules import Rules
 from louver.watch.streams import folder_of
 from tests.stream.smoothing import seeded
-from tests.watch.made import FULL, MINUTE, NINE, STEP, events, paid_keys, told
+from tests.watch.made import FIRE_LIMIT, FULL, MINUTE, NINE, STEP, events, paid_keys, told
 from tests.watch.streamed import DAILY, LOUD, ROOMS, published, run, streamed
 
 DAY = 288 * STEP
 MISSING = {"aula": None, "cafe": None, "lab": None}
+TEN = NINE + 12 * STEP
+HOURLY = DAILY.replace("1d", "1h")
 SEGMENT = ROOMS.replace('"laplace"', '"segment"').replace(str(LOUD), "1")
 
 
@@ -242,14 +244,14 @@ def test_a_stream_that_cannot_be_paid_rests_and_the_rules_go_on(
 def test_a_tick_that_fails_is_told_and_missing_and_the_rules_go_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    advance = Steward.advance
+    advance = Steward._advance
 
     def fails(self: Steward, plan: Any, number: int, *rest: Any, **named: Any) -> Any:
         if number == 1 and not named["missing"]:
             raise LouverError("Part 1 failed.")
         return advance(self, plan, number, *rest, **named)
 
-    monkeypatch.setattr(Steward, "advance", fails)
+    monkeypatch.setattr(Steward, "_advance", fails)
     rules = streamed(tmp_path)
     run(rules, events({"aula": 1}, {"aula": FULL}, {"aula": 3}))
     assert published(tmp_path) == {"09:00": counts(aula=1), "09:05": MISSING, "09:10": counts(aula=3)}
@@ -277,6 +279,80 @@ def test_a_changed_stream_does_not_go_on_under_the_old_key(tmp_path: Path, capsy
     run(replace(rules, streams=(changed,)), events({}, {"aula": 1}))
     assert "was used for another plan" in capsys.readouterr().err
     assert list(published(tmp_path)) == ["09:00"]
+
+
+def slots_from(rules: Rules, begin: int, **there: int) -> None:
+    """Two slots of a recording, with the same people in both."""
+    run(replace(rules, begin=begin, end=begin + 2 * STEP), events(there, there, start=begin))
+
+
+def states(rules: Rules) -> list[str]:
+    return sorted(each.name for each in folder_of(rules).iterdir() if ".state" in each.name)
+
+
+def of_part(name: str, begin: int) -> list[str]:
+    return [f"{name}@{begin}.state", f"{name}@{begin}.state.lock"]
+
+
+@pytest.mark.parametrize("changed", [{"epsilon": LOUD - 1}, {"epsilon": LOUD, "window": 2}])
+@pytest.mark.parametrize("beside", [FIRE_LIMIT, ""])
+def test_a_part_of_another_rule_holds_up_no_later_one_and_leaves_no_state(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], beside: str, changed: dict[str, int]
+) -> None:
+    rules = streamed(tmp_path, HOURLY, rules=beside, cap=3 * LOUD)
+    slots_from(rules, NINE, aula=1)
+    (rule,) = rules.streams
+    other = replace(rules, streams=(replace(rule, asked={**rule.asked, **changed}),))
+    slots_from(other, TEN, aula=2)
+    found = published(tmp_path)
+    assert {tick: values["aula"] for tick, values in found.items()} == {"09:00": 1, "09:05": 1, "10:00": 2, "10:05": 2}
+    said = capsys.readouterr().err
+    assert said.count("The part of the stream rooms from 2026-03-02 09:00 UTC has no end: ") == 1
+    assert states(rules) == of_part("rooms", TEN)
+
+
+def test_a_damaged_state_holds_up_no_later_part_and_is_gone_after_a_day(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rules = streamed(tmp_path, HOURLY, rules="")
+    slots_from(rules, NINE, aula=1)
+    (folder_of(rules) / of_part("rooms", NINE)[0]).write_text("{}")
+    slots_from(rules, TEN, aula=2)
+    assert published(tmp_path)["10:00"] == counts(aula=2)
+    assert "09:00 UTC has no end: " in capsys.readouterr().err
+    assert states(rules) == [*of_part("rooms", NINE), *of_part("rooms", TEN)]
+    slots_from(rules, TEN + DAY, aula=3)
+    assert states(rules) == of_part("rooms", TEN + DAY)
+
+
+def test_a_part_that_ended_as_its_process_died_leaves_no_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rules = streamed(tmp_path, HOURLY, rules="")
+    with monkeypatch.context() as dying:
+        dying.setattr("louver.watch.streams.forget", lambda _: None)
+        slots_from(rules, TEN - 2 * STEP, aula=1)
+    assert states(rules) == of_part("rooms", NINE)
+    slots_from(rules, TEN, aula=2)
+    assert states(rules) == of_part("rooms", TEN)
+
+
+def test_the_state_of_a_stream_that_is_taken_out_is_gone_when_its_part_is_over(tmp_path: Path) -> None:
+    rules = streamed(tmp_path, HOURLY)
+    slots_from(rules, NINE, aula=1)
+    without = replace(rules, streams=())
+    slots_from(without, NINE + 2 * STEP)
+    assert states(rules) == of_part("rooms", NINE)  # for whoever puts it back
+    slots_from(without, TEN)
+    assert states(rules) == []
+
+
+def test_what_a_renamed_stream_did_not_send_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rules = streamed(tmp_path, HOURLY)
+    slots_from(rules, NINE, aula=1)
+    (folder_of(rules) / "rooms.spool").write_text("something")
+    renamed = replace(rules.streams[0], name="halls", to=str(tmp_path / "halls.csv"))
+    slots_from(replace(rules, streams=(renamed,)), TEN, aula=1)
+    assert "rooms.spool holds ticks that were not sent, of a stream that is not in the" in capsys.readouterr().err
+    assert states(rules) == of_part("halls", TEN)
 
 
 def test_whoever_is_erased_is_in_no_later_tick(tmp_path: Path) -> None:

@@ -231,16 +231,20 @@ def _check_not_past(rules: Rules, rule: StreamRule) -> None:
 
 
 def _published_again(rules: Rules, rule: StreamRule, plan: StreamPlan) -> Watched:
-    """All of a stream that is over, wherever it is wanted now; what was not sent yet leaves first."""
+    """All of a stream that is over, wherever it is wanted now, and so also what was not sent yet.
+
+    A process that still sends its last ticks has the journal.
+    """
     from louver.cli.publish_live import publish_again
     from louver.ledger import Ledger
-    from louver.watch.streams import send_left
+    from louver.watch.alone import alone
+    from louver.watch.streams import forget_left
     from louver.watch.targets_growing import live_target
     from louver.watch.watcher import Watched
 
-    send_left(rules)
-    with Ledger.open(rules.ledger) as ledger:
+    with alone(rules.journal), Ledger.open(rules.ledger) as ledger:
         ticks, missing = publish_again(plan, ledger, rule.key or "", live_target(rule.to))
+        forget_left(rules)
     print("The stream was over before, and is published again for nothing.", file=sys.stderr)
     return Watched(ticks=ticks, missing=missing)
 

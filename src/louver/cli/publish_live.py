@@ -94,6 +94,7 @@ def publish_again(plan: StreamPlan, ledger: Ledger, key: str, place: Target) -> 
     """Publishes what was released before; how many ticks that is, and how many of them are missing."""
     from louver.stream.session import released_ticks
 
+    place.check_again(released_ticks(plan, ledger, key))
     count = missing = 0
     ticks = released_ticks(plan, ledger, key)
     while some := list(islice(ticks, AT_ONCE)):

@@ -156,6 +156,7 @@ def _place(arguments: argparse.Namespace) -> Target:
 def _why_not_there(place: Target, plan: StreamPlan) -> str | None:
     """Why a file could not be written; a dry run goes to no server."""
     try:
+        place.check_plan(plan)
         if isinstance(place, File | GrowingFile):
             place.check(plan)
     except DataError as refusal:

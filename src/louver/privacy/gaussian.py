@@ -25,6 +25,7 @@ Gaussian noise of variance v. With s = 2, c is below 1e-16.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
 
@@ -40,7 +41,9 @@ SPREADS = tuple(Fraction(each, 4) for each in (2, 3, 4, 5, 6, 8, 10, 12, 16))
 _TWO_PI_SQUARED = Fraction(19739, 1000)  # rounded down
 _MOST_APART = Fraction(1, 100)
 _EPSILON_STEPS = 2**24
+_LEAST_EPSILON = Fraction(1, 2**64)
 _ROOT_BITS = 128
+_FAR_OUT = 36.0  # standard deviations: floats have no smaller tails
 
 
 def approximately(rho: Number, delta: Number, *, variance: Number, moved: int) -> Approximate:
@@ -82,15 +85,54 @@ def largest_rho(epsilon: Number, delta: Number, *, variance: Number, moved: int)
 
 @lru_cache(maxsize=256)
 def least_epsilon(squared: Fraction, delta: Fraction) -> Fraction:
-    """The least epsilon at this delta for normal noise with this D^2 / v, rounded up."""
-    high = Fraction(1)
-    while delta_at(squared, high) > delta:
+    """The least epsilon at this delta for normal noise with this D^2 / v, rounded up.
+
+    Floats find it, and exact numbers say whether they are right; where not, those find it, which takes far longer.
+    """
+    near, rare = float(squared), float(delta)
+    low, high = _halved(lambda epsilon: _delta_near(near, float(epsilon)) <= rare)
+    if delta_at(squared, high) <= delta and (low == 0 or delta < delta_at(squared, low)):
+        return high
+    return _halved(lambda epsilon: delta_at(squared, epsilon) <= delta)[1]
+
+
+def _halved(is_enough: Callable[[Fraction], bool]) -> tuple[Fraction, Fraction]:
+    """The least epsilon that is enough, on a grid that depends on nothing else, and the one below it.
+
+    Where delta alone is enough it is not 0, but so small that it says the same.
+    """
+    low, high = Fraction(0), Fraction(1)
+    while not is_enough(high):
         high *= 2
-    low = Fraction(0)
-    while high - low > high / _EPSILON_STEPS:
+    while high - low > high / _EPSILON_STEPS and high > _LEAST_EPSILON:
         middle = (low + high) / 2
-        low, high = (low, middle) if delta_at(squared, middle) <= delta else (middle, high)
-    return high
+        low, high = (low, middle) if is_enough(middle) else (middle, high)
+    return low, high
+
+
+def _delta_near(squared: float, epsilon: float) -> float:
+    """`delta_at` in floats, no sharper: exp(epsilon) T(far) is the density at `near` times T(far) / density(far)."""
+    moved = math.sqrt(squared)
+    if moved == 0:
+        return 0.0
+    near, far = epsilon / moved - moved / 2, epsilon / moved + moved / 2
+    return _tail_near(near) - (_density(near) * _ratio(far) if far <= FARTHEST else 0.0)
+
+
+def _density(place: float) -> float:
+    return math.exp(-place * place / 2) / math.sqrt(2 * math.pi)
+
+
+def _tail_near(place: float) -> float:
+    return math.erfc(place / math.sqrt(2)) / 2
+
+
+def _ratio(place: float) -> float:
+    """T / density, far out by its series."""
+    if place < _FAR_OUT:
+        return _tail_near(place) / _density(place)
+    square = place * place
+    return (1 - (1 - (3 - 15 / square) / square) / square) / place
 
 
 def delta_at(squared: Fraction, epsilon: Fraction) -> Fraction:
@@ -112,7 +154,7 @@ def tail(place: Fraction) -> Enclosure:
     if place < 0:
         return 1 - tail(-place)
     if place > FARTHEST:
-        return Enclosure(0, tail(Fraction(FARTHEST)).high, WORKING_BITS)
+        return Enclosure(0, _farthest_tail().high, WORKING_BITS)
     bits = WORKING_BITS + math.ceil(place * place)
     x = Enclosure.of(place, bits)
     square, term, total, odd = x * x, x, x, 1
@@ -125,6 +167,11 @@ def tail(place: Fraction) -> Enclosure:
     exact = Fraction(1, 2) - density * total
     shift = bits - WORKING_BITS
     return Enclosure(max(exact.low >> shift, 0), -(-exact.high >> shift), WORKING_BITS)
+
+
+@lru_cache(maxsize=1)
+def _farthest_tail() -> Enclosure:
+    return tail(Fraction(FARTHEST))
 
 
 @lru_cache(maxsize=64)

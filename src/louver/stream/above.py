@@ -21,10 +21,11 @@ from numpy.typing import NDArray
 
 from louver.noise import Bits
 from louver.noise.coins import bernoulli
-from louver.privacy.calibrate.oneshot import LARGEST_SLACK, OneShot, least_epsilon, least_steps
+from louver.noise.grid import LARGEST_STEPS
+from louver.privacy.calibrate.oneshot import OneShot, least_epsilon, least_steps
 from louver.stream.mechanism import Rows
 
-LARGEST_LIMIT = LARGEST_SLACK
+LARGEST_LIMIT = LARGEST_STEPS  # in steps: what is counted ends there
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,10 +69,6 @@ class Buffered(ContinualSum):
     first_length: ClassVar[int] = 2**24  # 3% more noise than without rounding, at the default `high`
     longest: ClassVar[int] = 2**32
 
-    def __init__(self, horizon: int | None = None, **shared: Any) -> None:
-        super().__init__(horizon, **shared)
-        self._factor(self.longest)  # refuses now what would fail in a later epoch
-
     def _factor(self, length: int) -> Factor:
         rho = rho_of(self._price)
         reach = max(abs(self.low), abs(self.high))
@@ -80,11 +76,28 @@ class Buffered(ContinualSum):
             raise ParameterError("Values of this stream must be within 2**34 of 0; use a coarser grid.")
         return factor(length, self.sensitivity, rho, reach)
 
+    def _length_after(self, length: int) -> int:
+        """As long as the sampler has noise for at this price; never shorter than the last, which it had some for."""
+        longer = super()._length_after(length)
+        while longer > length and not self._has_noise(longer):
+            longer = max(longer // 2, length)
+        return longer
+
+    def _has_noise(self, length: int) -> bool:
+        try:
+            self._factor(length)
+        except ParameterError:
+            return False
+        return True
+
     def _share(self, changes: int) -> Fraction:
         return self._factor(self._asked(None)).share(changes)
 
-    def _gaussian_noise(self, changes: int) -> GaussianNoise | None:  # noqa: ARG002 - one change moves all rows after it
-        return None if self.horizon is None else GaussianNoise(self._factor(self.horizon).variance, self.horizon)
+    def _gaussian_noise(self, changes: int) -> GaussianNoise | None:
+        """One change moves all rows of its region from its own on, and others may be in other regions."""
+        if self.horizon is None:
+            return None
+        return GaussianNoise(self._factor(self.horizon).variance, self.horizon * changes)
 
     def _spread(self, length: int) -> Factor:
         return self._factor(length)

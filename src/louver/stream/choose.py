@@ -75,14 +75,17 @@ noise of sums that are still open, which is private only where the stream does n
         raise ParameterError("Say the price as rho, or as epsilon with or without delta, not as both.")
     ticks = parameters.integer("horizon", foreseen if horizon is None else horizon, 1, LARGEST_HORIZON)
     candidates: list[_Candidate] = []
+    refused: list[ParameterError] = []
     if epsilon is not None:
-        candidates += _measured(_trees(adaptive), horizon, ticks, epsilon=epsilon, **shared)
+        candidates += _measured(_trees(adaptive), horizon, ticks, refused, epsilon=epsilon, **shared)
     gaussian = [*_trees(adaptive), *_factorisations(horizon)]
     if epsilon is not None and delta is not None:
         tight: list[Made] = [(words, partial(_within, make, epsilon, delta)) for words, make in gaussian]
-        candidates += _measured(tight, horizon, ticks, **shared)
+        candidates += _measured(tight, horizon, ticks, refused, **shared)
     if rho is not None:
-        candidates += _measured(gaussian, horizon, ticks, rho=rho, **shared)
+        candidates += _measured(gaussian, horizon, ticks, refused, rho=rho, **shared)
+    if not candidates and refused:
+        raise refused[0]
     if not candidates:
         raise ParameterError("Say the price of the stream: epsilon, epsilon and delta, or rho.")
     least = min(each.rms for each in candidates)
@@ -93,8 +96,9 @@ noise of sums that are still open, which is private only where the stream does n
         f"worst tick, the least of {len(candidates)} mechanisms that are private at this price."
     )
     price = {"rho": rho} if epsilon is None else {"epsilon": epsilon}
-    (signed,) = _measured([_SIGNED], horizon, ticks, **price, **shared)
-    if adaptive and signed.rms * AS_GOOD < best.rms:
+    for signed in _measured([_SIGNED] if adaptive else [], horizon, ticks, refused, **price, **shared):
+        if signed.rms * AS_GOOD >= best.rms:
+            continue
         why += (
             f" A signed tree would have {signed.rms:.3g}, but it uses noise of sums that are still open, which is "
             "private only where the stream does not react to what is released."
@@ -152,10 +156,17 @@ def _factorisations(horizon: int | None) -> list[Made]:
     return [*buffered, ("The square-root factorisation", Toeplitz)] if short else buffered
 
 
-def _measured(made: list[Made], horizon: int | None, ticks: int, **arguments: Any) -> Iterator[_Candidate]:
-    """Each mechanism at its price, those that keep less before those that keep more."""
+def _measured(
+    made: list[Made], horizon: int | None, ticks: int, refused: list[ParameterError], **arguments: Any
+) -> Iterator[_Candidate]:
+    """Each mechanism at its price, those that keep less before those that keep more; without what one of them says
+    that is not made at this price."""
     for words, make in made:
-        mechanism = make(horizon, **arguments)
+        try:
+            mechanism = make(horizon, **arguments)
+        except ParameterError as refusal:
+            refused.append(refusal)
+            continue
         if isinstance(mechanism, KAry):
             words += f" with {mechanism.children(ticks)} children for each node"
         yield _Candidate(words, mechanism, mechanism.rms_error(ticks))

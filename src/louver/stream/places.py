@@ -77,7 +77,9 @@ def bin_names(edges: tuple[Fraction, ...]) -> tuple[str, ...]:
     >>> bin_names((Fraction(10), Fraction(25, 2)))
     ('below 10', '10 up to 12.5', '12.5 or more')
     """
-    shown = [f"{float(edge):.12g}" for edge in edges]
+    shown = [str(edge) if edge.denominator == 1 else f"{float(edge):.12g}" for edge in edges]
+    if len(set(shown)) < len(shown):
+        raise ParameterError("Two edges of bins are the same to twelve digits, so that nobody could tell their bins.")
     between = [f"{low} up to {high}" for low, high in pairwise(shown)]
     return (f"below {shown[0]}", *between, f"{shown[-1]} or more")
 

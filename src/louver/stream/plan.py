@@ -5,7 +5,8 @@ listed keys, so the charge is made on the box of these, over the columns that th
 each of its points as if all of it were there, and fewer changes never cost more than their share of that (see
 `together`). So w units, each in one tick, lose together at most the mean over their points of what is charged there,
 and a cap holds for windows of w too, across streams and their ends, as long as all that the ledger pays for has windows
-of w or more. A stream without a window adds up to w times what it charges.
+of w or more. Where a window is one of units in different ticks (`ticks_apart`), all this is said of such units only. A
+stream without a window adds up to w times what it charges.
 
 Why this is private. `run` hands the true numbers to the mechanism and gives back what it released; bands and rounding
 follow from that.
@@ -251,7 +252,7 @@ class StreamPlan(Priced, Seen):
         running = self.restored(state, bits)
         width = len(self.places.read)
         rows = np.zeros((1, width), dtype=np.int64) if view is None else view.values[0].reshape(1, -1)
-        return running.advance(rows).to_dict(), running.to_dict()
+        return running.advance(rows, missing=view is None).to_dict(), running.to_dict()
 
     def restored(self, state: object, bits: Bits = SYSTEM) -> Running:
         """The stream at work with a stored state, which must be one of its own."""

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from louver import parameters
 from louver.errors import ParameterError
 from louver.privacy import Unit
 from louver.source.domain import Domain
 from louver.source.measures import MOST_KEYS, Bound
 from louver.stream import kernels
+from louver.stream.above import LARGEST_LIMIT
 from louver.stream.measured import Measured
 from louver.stream.recent import LARGEST_WINDOW
 from louver.stream.released import FLAGGED, LAST
@@ -119,6 +121,11 @@ def check_views(plan: StreamPlan) -> None:
             )
         if len(plan.above) != len(plan.regions):
             raise ParameterError("above must be one number, or one for each region.")
+        if any(abs(limit) > LARGEST_LIMIT for limit in plan.limits):
+            raise ParameterError(
+                f"A limit is more than 2^52 steps of {parameters.short(plan.measured.step)} away from 0, where "
+                "counting ends; take a smaller one, or give the sum a larger step."
+            )
     if plan.last is not None:
         if not used.is_fresh and not used.is_sum:
             raise ParameterError(f"The mechanism {plan.kernel!r} has no sums of its last ticks; leave last out.")

@@ -55,9 +55,10 @@ class Priced:
     def ticks_apart(self) -> bool:
         """Whether the price of a window is for units in different ticks, which somebody's units are that are ticks.
 
-        Where they are not, or where noise is Laplace's and nothing is gained by it, it is for any units.
+        Where they are not, where somebody may have several in a tick, or where noise is Laplace's and nothing is gained
+        by it, it is for any units.
         """
-        is_tick = self.ticks.slot_of(self.unit) == self.ticks.minutes
+        is_tick = self.ticks.slot_of(self.unit) == self.ticks.minutes and self.ticks.is_somebodys(self.unit)
         return self.rho is not None and self.window > 1 and is_tick
 
     @property

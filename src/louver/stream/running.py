@@ -11,7 +11,9 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
+from louver import parameters
 from louver.errors import ParameterError
 from louver.noise import Bits
 from louver.stream import kernels
@@ -38,6 +40,7 @@ class Running:
         self._plan, self._bits = plan, bits
         self._mechanism = plan.made(bits)
         self._recent = None if plan.last is None else _window(plan, self._mechanism, plan.last)
+        self._missed: int | None = None  # the newest tick of which nothing was known
 
     @classmethod
     def restored(cls, plan: StreamPlan, state: object, bits: Bits) -> Self:
@@ -52,11 +55,13 @@ class Running:
         """How many ticks it is after."""
         return self._mechanism.ticks
 
-    def advance(self, rows: Rows) -> Released:
-        """The next ticks, ticks by regions."""
-        plan = self._plan
+    def advance(self, rows: Rows, *, missing: bool = False) -> Released:
+        """The next ticks, ticks by regions; of a `missing` one nothing is known, and it is one without rows."""
+        plan, first = self._plan, self.ticks
+        if missing:
+            self._missed = first
         ran = kernels.run(self._mechanism, plan.kernel, rows)
-        recent = None if self._recent is None else _sums(self._recent, ran)
+        recent = None if self._recent is None else self._known(_sums(self._recent, ran), first)
         test, flags = plan.test, None
         if test is not None and ran.noisy is not None:
             flags = test.flags(ran.noisy, np.array(plan.limits, dtype=np.int64), self._bits)
@@ -76,14 +81,25 @@ class Running:
             tell(min(start + size, len(rows)), len(rows))
         return Released.joined(blocks)
 
+    def _known(self, sums: NDArray[Any], first: int) -> NDArray[Any]:
+        """Without the sums of windows that a missing tick is in: of those nothing is promised."""
+        missed, last = self._missed, self._plan.last
+        if missed is None or last is None or missed + last <= first:
+            return sums
+        known = sums.astype(np.float64)
+        known[: missed + last - first] = np.nan
+        return known
+
     def to_dict(self) -> dict[str, Any]:
         """The state as plain values. It holds private numbers."""
         beside = {} if self._recent is None else {"recent": self._recent.to_dict()}
-        return {"mechanism": self._mechanism.to_dict(), **beside}
+        missed = {} if self._recent is None or self._missed is None else {"missed": self._missed}
+        return {"mechanism": self._mechanism.to_dict(), **beside, **missed}
 
     def _take(self, state: object) -> None:
         expected = {"mechanism"} if self._recent is None else {"mechanism", "recent"}
-        if not isinstance(state, Mapping) or set(state) != expected:
+        may_have = {"missed"} if self._recent is not None else set()
+        if not isinstance(state, Mapping) or not expected <= set(state) <= expected | may_have:
             raise ParameterError("This is not the state of this stream; each goes on from its own.")
         fresh = self._mechanism
         again = type(fresh).from_dict(state["mechanism"], bits=self._bits)
@@ -95,6 +111,8 @@ class Running:
                 self._recent.take(state["recent"])
             except (KeyError, TypeError, ValueError, AttributeError, IndexError):
                 raise ParameterError("The sliding window in this stream's state is damaged.") from None
+            if "missed" in state:
+                self._missed = parameters.integer("The newest missing tick", state["missed"], 0, self.ticks - 1)
 
 
 def _window(plan: StreamPlan, mechanism: Mechanism, length: int) -> Recent | Differences:

@@ -107,10 +107,10 @@ class Session:
         A tick without a table is released as one without rows, so that the stream goes on; what is published of it
         is that it is missing.
         """
+        if self._told < self.ticks:
+            self._check_newest()  # where its mark or its publishing failed before, and whoever calls goes on
         if self.is_over:
             raise ParameterError("This stream is over: its last tick was released.")
-        if self._told < self.ticks:
-            self._published()  # where that failed before, and whoever calls goes on
         number = self.ticks
         steward = Steward(_empty(self._ledger) if table is None else table, self._ledger)
         mark = self._begun(number)
@@ -120,11 +120,11 @@ class Session:
                 "newest state back, or begin another stream, which pays anew."
             )
         paid = Payment(self._state.key, self.reservation.who, self.reservation.audience)
-        released, private = steward.advance(self.plan, number, self._state.private, paid=paid, missing=table is None)
+        released, private = steward._advance(self.plan, number, self._state.private, paid, missing=table is None)
         state = State(self._state.key, self.reservation.number, number + 1, released, private, table is None)
         state.save(self._path)
+        self._state = state  # as it is on disk, whatever becomes of its mark
         self._over(mark, state)
-        self._state = state
         return self._published()
 
     def close(self) -> None:

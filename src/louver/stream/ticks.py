@@ -103,6 +103,13 @@ class Ticks:
             return None
         return gcd(*(length for column in unit.columns if (length := self._length(column)) is not None))
 
+    def is_somebodys(self, unit: Unit) -> bool:
+        """Whether a unit is what one column names, at its time, so that nobody has two of them at once.
+
+        With one more column somebody may have several, such as one in each room.
+        """
+        return sum(column != self.time and self._length(column) is None for column in unit.columns) <= 1
+
     def _length(self, column: str) -> int | None:
         """How many minutes of the ticks' time one value of a column is."""
         part = self._part(column)

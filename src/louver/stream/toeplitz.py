@@ -75,8 +75,11 @@ class Toeplitz(ContinualSum):
     def _share(self, changes: int) -> Fraction:
         return share(self._asked(None), self.sensitivity, rho_of(self._price), changes)
 
-    def _gaussian_noise(self, changes: int) -> GaussianNoise | None:  # noqa: ARG002 - one change moves all rows after it
-        return None if self.horizon is None else GaussianNoise(self._factor(self.horizon).variance, self.horizon)
+    def _gaussian_noise(self, changes: int) -> GaussianNoise | None:
+        """One change moves all rows of its region from its own on, and others may be in other regions."""
+        if self.horizon is None:
+            return None
+        return GaussianNoise(self._factor(self.horizon).variance, self.horizon * changes)
 
     def _spread(self, length: int) -> Factor:
         return self._factor(length)
@@ -171,6 +174,8 @@ def factor(length: int, sensitivity: int, rho: Fraction) -> Factor:
     whole = np.rint(root * 2**SCALE_BITS).astype(np.int64)
     shift = max((sensitivity << SCALE_BITS).bit_length() - LARGEST_MOVE_BITS, 0)
     while (variance := easy(_squares(whole, sensitivity, shift) / (2 * rho))) > VARIANCE_LIMIT:
+        if (sensitivity << SCALE_BITS) >> shift == 0:  # one change moves each row by one already
+            raise ParameterError("This price is too small for so long a stream; pay more.")
         shift += 1
     undone = np.cumsum(inverse(whole.astype(np.float64))) * 2.0**shift
     return Factor(Series(whole), Series(undone), shift, variance)

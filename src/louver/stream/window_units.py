@@ -3,7 +3,8 @@
 The price of a window is for units, because only those are told apart. A length of time is rounded up to whole ticks.
 With slots that lie within ticks, somebody has a unit in each of them. With the bare time, or with rows, nobody knows
 how many there are in a tick, so a length of time says nothing; except about different values of a column that the unit
-fixes, of which it adds one to a tick, however many units it has there.
+fixes, of which it adds one to a tick, however many units it has there. With regions it would add one to each of them
+that it is in, so there the unit must be that column at its time, and nothing else.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ def units_in(length: object, ticks: Ticks, unit: Unit, measured: Measured, regio
     if slot is not None:
         return number * (ticks.minutes // slot)
     adds_one = measured.kind == DISTINCT and unit.fixes(measured.column or "") and all(map(unit.fixes, regions))
-    if unit.is_row or not adds_one:
+    if unit.is_row or not adds_one or (regions and not ticks.is_somebodys(unit)):
         raise ParameterError(
             f"A window that lasts some time needs units that are slots of time; here one unit is {unit}, and somebody "
             f"may have any number of them in a tick. Give the window as a number of units, such as {number}, or "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
@@ -19,6 +19,7 @@ from louver.sense.readings_rows import Combining
 from louver.source.names import instead_of
 from louver.watch.durations import written
 from louver.watch.hours import Hours
+from louver.watch.targets import place_of
 
 if TYPE_CHECKING:
     from louver.source.toml import Section
@@ -200,11 +201,23 @@ class Rules:
     def _check_streams(self) -> None:
         for each in self.streams:
             each.check_slots(self.timing.slot)
+        self._check_places()
         if self.streams and not self.unit.fixes(SLOT):
             raise ParameterError(
                 f"A stream that comes slot by slot needs units that are in one slot each, so that what one adds is "
                 f"bounded slot by slot; write {unit_shown(UNITS[0])} and not {unit_shown(self.unit)}, or leave it out."
             )
+
+    def _check_places(self) -> None:
+        """Ticks of two streams in one place would take each other's place there, or could not be told apart."""
+        taken: dict[Hashable, str] = {}
+        for each in self.streams:
+            first = taken.setdefault(place_of(each.to), each.name)
+            if first != each.name:
+                raise ParameterError(
+                    f"The streams {first} and {each.name} go to one place; give each a file, a topic or a table of its "
+                    "own."
+                )
 
     def _check_keep(self, keep: int) -> None:
         from louver.sense.retention import SHORTEST

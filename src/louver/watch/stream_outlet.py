@@ -28,6 +28,7 @@ class Outlet:
     def __init__(self, name: str, place: Target, spool: Path, say: Callable[[str], None]) -> None:
         self._name, self._place, self._spool, self._say = name, place, spool, say
         self._lock, self._news, self._ending = threading.Lock(), threading.Event(), threading.Event()
+        self._size = 0  # of the lines in the spool that are whole
         self._left = self._kept()
         self._thread = threading.Thread(target=self._run, name=f"louver stream {name}", daemon=True)
         self._thread.start()
@@ -36,20 +37,29 @@ class Outlet:
     def put(self, tick: Tick) -> None:
         """On disk when it returns; it is sent as soon as the other side takes it."""
         with self._lock:
-            line = json.dumps(tick.to_dict()) + "\n"
             try:
-                file = os.open(self._spool, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-                try:
-                    os.write(file, line.encode())
-                    os.fsync(file)
-                finally:
-                    os.close(file)
+                self._append(f"{json.dumps(tick.to_dict())}\n".encode())
             except OSError as fault:
                 raise DataError(
                     f"{self._spool} cannot be written: {fault.strerror or 'no reason was given'}."
                 ) from None
             self._left.append(tick)
         self._news.set()
+
+    def _append(self, line: bytes) -> None:
+        """Behind the last whole line: what a full disk took of another one is cut off."""
+        file = os.open(self._spool, os.O_WRONLY | os.O_CREAT, 0o600)
+        try:
+            end = min(self._size, os.fstat(file).st_size)
+            os.ftruncate(file, end)
+            os.lseek(file, end, os.SEEK_SET)
+            rest = line
+            while rest:
+                rest = rest[os.write(file, rest) :]
+            os.fsync(file)
+            self._size = end + len(line)
+        finally:
+            os.close(file)
 
     def close(self, seconds: float = LAST_CALL) -> None:
         """Sends what is left, for so long; the rest waits in the spool for the next start."""
@@ -70,6 +80,7 @@ class Outlet:
             whole = content[: content.rfind(b"\n") + 1]
             if whole != content:
                 os.truncate(self._spool, len(whole))
+            self._size = len(whole)
             return [Tick.from_dict(json.loads(line)) for line in whole.splitlines()]
         except OSError as fault:
             raise DataError(f"{self._spool} cannot be read: {fault.strerror or 'no reason was given'}.") from None
@@ -117,3 +128,4 @@ class Outlet:
             del self._left[:count]
             if not self._left:
                 os.truncate(self._spool, 0)
+                self._size = 0

@@ -16,6 +16,7 @@ from louver.stream.session import check_live, payment_of
 from louver.watch.durations import written
 from louver.watch.rules import Rules
 from louver.watch.stream_rules import DAY, Part, StreamRule
+from louver.watch.targets_growing import live_target
 from louver.watch.telling import each
 
 
@@ -34,6 +35,7 @@ class Priced:
         self.kind: str = family(self.plan)
         self._part = part
         check_live(self.plan, rule.key_of(part))
+        live_target(rule.to).check_plan(self.plan)
 
     @property
     def price(self) -> Fraction:

@@ -98,7 +98,7 @@ class StreamRule:
 
     def key_of(self, part: Part) -> str:
         """Under which key a part is paid for; the same after every restart."""
-        named = self.key or f"stream {self.name}"
+        named = self.key or begun_as(self.name)
         return named if self.each is None else f"{named} {instant(part.begin):%Y-%m-%dT%H:%M}"
 
     def plan(self, part: Part, table: Table, building: Building, step: int) -> StreamPlan:
@@ -123,6 +123,11 @@ class StreamRule:
             return {}
         ticks = Ticks(SLOT, instant(part.begin), instant(part.end), timedelta(microseconds=step))
         return {"window": ticks_in(self.asked["window"], ticks, "window")}
+
+
+def begun_as(name: str) -> str:
+    """How the keys of a stream begin that has none of its own."""
+    return f"stream {name}"
 
 
 def _midnight_before(slot: int, zone: ZoneInfo) -> int:

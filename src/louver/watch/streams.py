@@ -16,22 +16,20 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from louver.errors import BudgetError, DataError, LouverError
+from louver.errors import BudgetError, DataError, LouverError, ParameterError
 from louver.ledger import Ledger
-from louver.sense.events import microseconds
+from louver.sense.events import instant, microseconds
 from louver.sense.rows import Rows
 from louver.source import Table
 from louver.stream.session import Session, payment_of
 from louver.stream.tick import Tick
 from louver.watch.answers import WHO
 from louver.watch.rules import Rules
+from louver.watch.stream_leftovers import SPOOL, STATE, Leftovers, forget
 from louver.watch.stream_outlet import Outlet
-from louver.watch.stream_rules import Part, StreamRule
+from louver.watch.stream_rules import DAY, Part, StreamRule
 from louver.watch.tables import Tables
-from louver.watch.targets import Target
 from louver.watch.targets_growing import GrowingFile, live_target
-
-STATE, SPOOL = ".state", ".spool"
 
 Ticked = Callable[[str, Tick, bool], None]  # the stream's name, what was published, and whether it was the very last
 
@@ -46,14 +44,16 @@ def folder_of(rules: Rules) -> Path:
     return rules.journal.with_name(f"{rules.journal.name}.streams")
 
 
-def send_left(rules: Rules) -> None:
-    """Sends what the last process could not, where streams are over and nothing else is to be done."""
+def forget_left(rules: Rules) -> None:
+    """What the last process could not send or forget, where streams are over and were published again as a whole."""
     for rule in rules.streams:
-        _outlet(rule, rules, live_target(rule.to), _aloud).close()
+        _spool(rule, rules).unlink(missing_ok=True)
+        for state in folder_of(rules).glob(f"{rule.name}@*{STATE}"):
+            forget(state)
 
 
-def _outlet(rule: StreamRule, rules: Rules, place: Target, say: Callable[[str], None]) -> Outlet:
-    return Outlet(rule.key or rule.name, place, folder_of(rules) / f"{rule.name}{SPOOL}", say)
+def _spool(rule: StreamRule, rules: Rules) -> Path:
+    return folder_of(rules) / f"{rule.name}{SPOOL}"
 
 
 class Streams:
@@ -71,9 +71,10 @@ class Streams:
     ) -> None:
         self._tables = tables
         self._running: list[Running] = []
+        folder = folder_of(rules)
+        self._leftovers = Leftovers(rules, ledger, folder, say)
         if not rules.streams:
             return
-        folder = folder_of(rules)
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as fault:
@@ -83,6 +84,7 @@ class Streams:
 
     def advance(self, slot: int, rows: Rows, why_not: str) -> None:
         """One final slot; `why_not` says why it is not decided, and is empty where it is."""
+        self._leftovers.forget(slot)
         table: Table | None = None
         for running in self._running:
             if running.wants(slot):
@@ -112,9 +114,9 @@ class Running:
         self._folder, self._step = folder_of(rules), rules.timing.slot
         self._part: Part | None = None
         self._session: Session | None = None
-        self._said = ""
+        self._said: dict[str, str] = {}
         self._place = live_target(rule.to)
-        self._outlet = _outlet(rule, rules, self._place, say)
+        self._outlet = Outlet(rule.key or rule.name, self._place, _spool(rule, rules), say)
 
     def wants(self, slot: int) -> bool:
         """Whether a slot is a tick that is not released yet, as far as that is known."""
@@ -173,19 +175,38 @@ class Running:
                 raise
             self._tell(f"The stream {self._rule.name} rests: {refused}")  # once: each refusal is in the ledger
         self._part = part
+        self._end_if_over(part)  # where a process died right after its last tick
 
     def _leave(self, following: Part) -> None:
         """Parts that were begun and whose last slots never came are brought to their end without them."""
+        self._rest()
+        for state in sorted(self._folder.glob(f"{self._rule.name}@*{STATE}")):
+            begun = int(state.name.removesuffix(STATE).rpartition("@")[2])
+            if begun < following.begin:
+                self._bring_to_end(begun, state, following)
+
+    def _bring_to_end(self, begun: int, state: Path, following: Part) -> None:
+        """A part that cannot be, as its rule is another now, is told and left, and no later one waits for it.
+
+        What may pass, as a ledger that is away does, keeps the state, to be tried again within a day.
+        """
+        part = self._part_of(begun)
+        try:
+            if part is None or part.begin != begun:
+                raise ParameterError("The rules have no such part any more.")
+            self._begin(part)
+            self._fill(part, self._number(part, part.end))
+        except LouverError as fault:
+            self._rest()
+            when = f"{instant(begun):%Y-%m-%d %H:%M} UTC"
+            self._tell(f"The part of the stream {self._rule.name} from {when} has no end: {fault}", about=state.name)
+            if isinstance(fault, ParameterError) or part is None or part.end + DAY <= following.begin:
+                forget(state)
+
+    def _rest(self) -> None:
         if self._session is not None:
             self._session.close()
             self._session = None
-        for state in sorted(self._folder.glob(f"{self._rule.name}@*{STATE}")):
-            begun = int(state.name.removesuffix(STATE).rpartition("@")[2])
-            part = self._part_of(begun)
-            if begun >= following.begin or part is None or part.begin != begun:
-                continue
-            self._begin(part)
-            self._fill(part, self._number(part, part.end))
 
     def _fill(self, part: Part, number: int) -> None:
         """Ticks before this one are missing."""
@@ -196,11 +217,8 @@ class Running:
     def _end_if_over(self, part: Part) -> None:
         """What is over and in the spool needs no private state any more."""
         if self._session is not None and self._session.is_over:
-            self._session.close()
-            self._session = None
-            state = self._state_of(part)
-            state.unlink(missing_ok=True)
-            state.with_name(f"{state.name}.lock").unlink(missing_ok=True)
+            self._rest()
+            forget(self._state_of(part))
 
     def _publish(self, tick: Tick) -> None:
         self._outlet.put(tick)
@@ -217,8 +235,8 @@ class Running:
     def _state_of(self, part: Part) -> Path:
         return self._folder / f"{self._rule.name}@{part.begin}{STATE}"
 
-    def _tell(self, sentence: str) -> None:
+    def _tell(self, sentence: str, about: str = "") -> None:
         """Once, where the same happens slot after slot."""
-        if sentence != self._said:
-            self._said = sentence
+        if sentence != self._said.get(about):
+            self._said[about] = sentence
             self._say(sentence)

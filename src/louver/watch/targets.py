@@ -13,7 +13,7 @@ import re
 import sys
 import tempfile
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -29,12 +29,19 @@ if TYPE_CHECKING:
 
 FILES = (".csv", ".json", ".parquet")
 BROKERS, SERVERS = ("mqtt://", "mqtts://"), ("postgresql://", "postgres://")
+_USER = re.compile(r"^[a-z]+://([^/?#]*@)?")
 _NAME = re.compile(r"[^\W\d]\w{0,62}(\.[^\W\d]\w{0,62})?")
 _BESIDE = {"last": "double precision", "above": "boolean"}
 _TYPES = {bool: "boolean", int: "bigint", str: "text", date: "date", datetime: "timestamptz"}
 
 
 class Target(ABC):
+    def check_plan(self, plan: StreamPlan) -> None:  # noqa: B027 most take every stream
+        """Whether it takes such a stream at all; goes nowhere."""
+
+    def check_again(self, ticks: Iterable[Tick]) -> None:  # noqa: B027
+        """Whether all ticks of a stream that is over would be there, once they are published again."""
+
     @abstractmethod
     def check(self, plan: StreamPlan) -> None:
         """Whether it could be written, before anything is paid."""
@@ -75,6 +82,15 @@ def target(given: str, *, force: bool = False, as_json: bool = False) -> Target:
             f"postgresql://user@host/database#table or to -, not to {given[:60]!r}."
         )
     return File(path, force)
+
+
+def place_of(given: str) -> Hashable:
+    """The same for two ways to name one place: a file, a topic, or a table whoever writes to it."""
+    if given.startswith(SERVERS):
+        return _USER.sub("", given)
+    if given == "-" or given.startswith(BROKERS):
+        return given
+    return Path(given).resolve()
 
 
 @dataclass(frozen=True)

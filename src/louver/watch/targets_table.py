@@ -27,9 +27,12 @@ class DatabaseTable(Target):
     table: str
     force: bool = False
 
-    def check(self, plan: StreamPlan) -> None:
+    def check_plan(self, plan: StreamPlan) -> None:
         if plan.totals:
             raise ParameterError("A table in PostgreSQL cannot have totals, whose keys are not all there; take a file.")
+
+    def check(self, plan: StreamPlan) -> None:
+        self.check_plan(plan)
         kinds = kinds_of(plan)
         nothing = ", ".join("NULL" if kind == "text" else f"NULL::{kind}" for kind in kinds.values())
         with self._connected() as cursor:
