@@ -188,11 +188,20 @@ def speeds() -> None:
                 print(f"{'  50 x 50 posterior':54} {1000 * believed:8.1f} {believed / floor:15.2f}")
 
 
+AREA = Bounds(119.9, 21.8, 122.1, 25.5, degrees=True)
+
+
+def truth_of(x: Floats, y: Floats, dust: Floats) -> Floats:
+    """The averages of cells of a tenth of a degree; nothing where nobody is."""
+    lines = [np.linspace(AREA.south, AREA.north, 38), np.linspace(AREA.west, AREA.east, 23)]
+    counts, sums = (np.histogram2d(y, x, lines, weights=weights)[0] for weights in (None, np.clip(dust, 0, 150)))
+    return np.divide(sums, counts, out=np.full_like(sums, np.nan), where=counts > 0)
+
+
 def measured(path: str) -> None:
     """Days of fine dust: one map a day, of each station's hourly readings. A unit is one reading, not one station."""
     import duckdb
 
-    area = Bounds(119.9, 21.8, 122.1, 25.5, degrees=True)
     query = "SELECT lon, lat, pm25, day(time) AS d FROM read_parquet(?) WHERE lat BETWEEN 21.8 AND 25.5 ORDER BY d"
     columns = duckdb.execute(query, [path]).fetchnumpy()
     longitude, latitude, dust, day = (np.asarray(columns[name]) for name in ("lon", "lat", "pm25", "d"))
@@ -202,14 +211,10 @@ def measured(path: str) -> None:
             results: dict[str, list[float]] = {}
             for today in range(1, 32):
                 x, y, values = (each[day == today].astype(np.float64) for each in (longitude, latitude, dust))
-                lines = [np.linspace(area.south, area.north, 38), np.linspace(area.west, area.east, 23)]
-                counts, sums = (
-                    np.histogram2d(y, x, lines, weights=weights)[0] for weights in (None, np.clip(values, 0, 150))
-                )
-                truth = sums > threshold * counts
+                truth = np.nan_to_num(truth_of(x, y, values)) > threshold
                 if not truth.any():
                     continue
-                field = Field.of(x, y, values, area, high=150)
+                field = Field.of(x, y, values, AREA, high=150)
                 for structure in (
                     Uniform(epsilon, readings=12_000, centred=True),
                     Decomposition(epsilon, centred=True),

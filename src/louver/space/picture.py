@@ -25,7 +25,6 @@ SHADES = 64
 WIDTH, EDGE, FOOT, HEAD = 640, 16, 58, 30
 PIXELS = 900  # along the longer side of a PNG, about
 CELLS = 50
-_LINE = f'fill="none" stroke="{INK}" stroke-width="2" stroke-linecap="square" vector-effect="non-scaling-stroke"'
 
 
 @dataclass(frozen=True)
@@ -66,19 +65,12 @@ def svg(
 ) -> str:
     """The map as an SVG picture, a file of its own."""
     drawn = Drawn.of(released, threshold, columns, rule, sure)
-    rows = drawn.flags.shape[0]
-    side = (WIDTH - 2 * EDGE) / columns
-    high = WIDTH * rows / columns * (1 - 2 * EDGE / WIDTH)
-    stretch = _stretch(released, columns, rows)
-    height = HEAD + high * stretch + FOOT
-    place = f"translate({EDGE} {HEAD}) scale({side:.4f} {side * stretch:.4f})"
+    place, high = panel(drawn, WIDTH - 2 * EDGE)
+    height = HEAD + high + FOOT
     parts = [
         f'<rect width="{WIDTH}" height="{height:.0f}" fill="{PAPER}"/>',
         f'<text x="{EDGE}" y="20" font-weight="600">{escape(drawn.title)}</text>',
-        f'<g transform="{place}" shape-rendering="crispEdges"><rect width="{columns}" height="{rows}" fill="{EMPTY}"/>',
-        *_runs(drawn),
-        "</g>",
-        f'<g transform="{place}"><path d="{_outline(drawn.flags)}" {_LINE}/></g>',
+        f'<g transform="translate({EDGE} {HEAD})">{place}</g>',
         *_legend(drawn, height),
     ]
     body = "\n".join(parts)
@@ -87,6 +79,23 @@ def svg(
         f'aria-label="{escape(drawn.title)}" font-family="system-ui, sans-serif" font-size="13" fill="{INK}">\n'
         f"{body}\n</svg>\n"
     )
+
+
+def panel(drawn: Drawn, width: float) -> tuple[str, float]:
+    """The cells and the line around the flagged ones, so wide, from the north-west corner down; and how high it is."""
+    rows, columns = drawn.flags.shape
+    side = width / columns
+    tall = side * _stretch(drawn.released, columns, rows)
+    parts = [
+        f'<g transform="scale({side:.4f} {tall:.4f})"><g shape-rendering="crispEdges">',
+        f'<rect width="{columns}" height="{rows}" fill="{EMPTY}"/>',
+        *_runs(drawn),
+        (
+            f'</g><path d="{_outline(drawn.flags)}" fill="none" stroke="{INK}" stroke-width="{2 / side:.4f}" '
+            'stroke-linecap="square"/></g>'
+        ),
+    ]
+    return "\n".join(parts), tall * rows
 
 
 def png(
