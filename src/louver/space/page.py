@@ -1,4 +1,4 @@
-"""A map as one HTML page: a slider for the threshold, the outline of what is above it, and numbers under the pointer.
+"""A map as one HTML page: a slider for the threshold, the outline of what is above it, contours, numbers of each cell.
 
 Nothing comes from outside. All that the page needs is in it: released numbers only.
 """
@@ -70,9 +70,10 @@ _PAGE = """<!doctype html>
 body { margin: 0; background: var(--paper); color: var(--ink); font: 16px/1.5 system-ui, sans-serif; }
 main { max-width: 760px; margin: 0 auto; padding: 24px 16px; }
 h1 { font-size: 1.25rem; margin: 0 0 12px; }
-label { display: flex; gap: 12px; align-items: center; flex-wrap: wrap; }
-input { flex: 1; min-width: 180px; accent-color: #b13f63; }
-output { font-variant-numeric: tabular-nums; min-width: 4em; }
+.row { display: flex; gap: 12px; align-items: center; flex-wrap: wrap; }
+input { accent-color: #b13f63; font: inherit; }
+input[type="range"] { flex: 1; min-width: 160px; }
+input[type="number"] { width: 6.5em; font-variant-numeric: tabular-nums; }
 canvas { width: 100%; display: block; margin: 12px 0; border-radius: 4px; cursor: crosshair; }
 #ramp { height: 10px; border-radius: 5px; }
 .ends { display: flex; justify-content: space-between; }
@@ -81,7 +82,9 @@ canvas { width: 100%; display: block; margin: 12px 0; border-radius: 4px; cursor
 </style>
 <main>
 <h1>Where the average of @VALUE@ is above a threshold</h1>
-<label for="slider">threshold <input id="slider" type="range"> <output id="chosen"></output></label>
+<div class="row"><label for="slider">threshold</label> <input id="slider" type="range" step="any">
+<input id="chosen" type="number" step="any" aria-label="threshold, as a number"></div>
+<div class="row"><label><input id="contours" type="checkbox" checked> contours</label> <span id="levels"></span></div>
 <p id="share" aria-live="polite"></p>
 <canvas id="map" tabindex="0" role="img" aria-label="Map of the average of @VALUE@"></canvas>
 <div id="ramp"></div>
@@ -96,7 +99,8 @@ const at = id => document.getElementById(id);
 const canvas = at("map"), slider = at("slider"), pen = canvas.getContext("2d");
 const { columns, rows, low, high, ramp, averages, errors, counts, bounds, names } = map;
 const known = averages.filter(each => each !== null).length;
-slider.min = low; slider.max = high; slider.step = (high - low) / 400; slider.value = map.threshold;
+const number = at("chosen"), contours = at("contours");
+for (const each of [slider, number]) { each.min = low; each.max = high; each.value = map.threshold; }
 at("low").textContent = low; at("high").textContent = high;
 at("ramp").style.background = `linear-gradient(to right, ${ramp.join(",")})`;
 const short = number => Number(number.toPrecision(4)).toString();
@@ -105,6 +109,57 @@ const colour = value => {
   const share = Math.min(Math.max((value - low) / (high - low), 0), 1);
   return ramp[Math.round(share * (ramp.length - 1))];
 };
+// Contours follow averages of neighbours, weighed by how well each is known, so that they follow less of the noise.
+const near = [[0, 0, 4], [1, 0, 2], [-1, 0, 2], [0, 1, 2], [0, -1, 2], [1, 1, 1], [1, -1, 1], [-1, 1, 1], [-1, -1, 1]];
+const smooth = averages.map((average, cell) => {
+  if (average === null) return null;
+  const column = cell % columns, row = (cell - column) / columns;
+  let sum = 0, weights = 0;
+  for (const [right, up, share] of near) {
+    const x = column + right, y = row + up, other = y * columns + x;
+    if (x < 0 || x >= columns || y < 0 || y >= rows || averages[other] === null) continue;
+    const weight = share / Math.max(errors[other], 1e-9) ** 2;
+    sum += weight * averages[other]; weights += weight;
+  }
+  return sum / weights;
+});
+// About five levels, a round number apart, and no closer than three standard errors: else they would follow noise.
+const levels = [];
+if (known) {
+  const seen = smooth.filter(each => each !== null), least = Math.min(...seen), most = Math.max(...seen);
+  const usual = errors.filter(each => each !== null).sort((one, other) => one - other)[known >> 1];
+  const rough = Math.max((most - least) / 6, 3 * usual, (high - low) / 1000);
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const apart = power * [1, 2, 5, 10].find(each => each * power >= rough);
+  for (let each = (Math.floor(Math.max(least, low) / apart) + 1) * apart; each < most; each += apart) {
+    levels.push(Number(each.toPrecision(12)));
+  }
+}
+// Marching squares between the centres of cells; none where a corner has no average.
+function contour(level, place) {
+  const path = new Path2D();
+  for (let row = 0; row + 1 < rows; row++) for (let column = 0; column + 1 < columns; column++) {
+    const corners = [[0, 0], [1, 0], [1, 1], [0, 1]].map(([x, y]) => {
+      const value = smooth[(row + y) * columns + column + x];
+      return value === null ? null : [column + x + 0.5, row + y + 0.5, value - level];
+    });
+    if (corners.includes(null)) continue;
+    const crossings = [];
+    for (let side = 0; side < 4; side++) {
+      const from = corners[side], to = corners[(side + 1) % 4];
+      if (from[2] > 0 === to[2] > 0) continue;
+      const share = from[2] / (from[2] - to[2]);
+      crossings.push(place(from[0] + share * (to[0] - from[0]), from[1] + share * (to[1] - from[1])));
+    }
+    // A saddle has four: those beside each other belong together where the middle says so.
+    const middle = corners.reduce((sum, each) => sum + each[2], 0);
+    if (crossings.length === 4 && (middle > 0) !== (corners[0][2] > 0)) crossings.unshift(crossings.pop());
+    for (let at = 0; at < crossings.length; at += 2) {
+      path.moveTo(...crossings[at]); path.lineTo(...crossings[at + 1]);
+    }
+  }
+  return path;
+}
 let chosen = null;
 function draw() {
   const threshold = Number(slider.value), scale = window.devicePixelRatio || 1;
@@ -116,7 +171,7 @@ function draw() {
     averages[row * columns + column] !== null && averages[row * columns + column] > threshold;
   pen.fillStyle = style("--empty");
   pen.fillRect(0, 0, canvas.width, canvas.height);
-  let flagged = 0;
+  let flagged = 0, clearly = 0;
   const line = new Path2D();
   for (let row = 0; row < rows; row++) for (let column = 0; column < columns; column++) {
     const average = averages[row * columns + column];
@@ -125,11 +180,18 @@ function draw() {
     if (average !== null) { pen.fillStyle = colour(average); pen.fillRect(left, top, right - left, bottom - top); }
     if (!above(column, row)) continue;
     flagged += 1;
+    if (average - 2 * errors[row * columns + column] > threshold) clearly += 1;
     const side = (x0, y0, x1, y1) => { line.moveTo(x0, y0); line.lineTo(x1, y1); };
     if (!above(column - 1, row)) side(left, top, left, bottom);
     if (!above(column + 1, row)) side(right, top, right, bottom);
     if (!above(column, row + 1)) side(left, top, right, top);
     if (!above(column, row - 1)) side(left, bottom, right, bottom);
+  }
+  if (contours.checked) {
+    pen.lineCap = "round"; pen.lineWidth = scale; pen.strokeStyle = "#1b2430"; pen.globalAlpha = 0.55;
+    const place = (column, row) => [column * wide, (rows - row) * tall];
+    for (const level of levels) pen.stroke(contour(level, place));
+    pen.globalAlpha = 1;
   }
   pen.lineCap = "square";
   pen.lineWidth = 4 * scale; pen.strokeStyle = style("--paper"); pen.stroke(line);
@@ -138,8 +200,10 @@ function draw() {
     pen.lineWidth = 2 * scale; pen.strokeStyle = style("--ink");
     pen.strokeRect(chosen.column * wide, (rows - 1 - chosen.row) * tall, wide, tall);
   }
-  at("chosen").textContent = short(threshold);
-  at("share").textContent = `${flagged} of ${known} cells with readings are above ${short(threshold)}.`;
+  at("levels").textContent = !contours.checked ? "" :
+    levels.length ? `at ${levels.map(short).join(", ")}, no closer than noise allows` : "none: noise is too large";
+  at("share").textContent = `${flagged} of ${known} cells with readings are above ${short(threshold)}, ` +
+    `${clearly} of them by more than two standard errors.`;
 }
 function tell() {
   const { column, row } = chosen, cell = row * columns + column;
@@ -169,7 +233,11 @@ canvas.addEventListener("keydown", event => {
   const from = chosen || { column: columns >> 1, row: rows >> 1 };
   choose(from.column + move[0], from.row + move[1]);
 });
-slider.addEventListener("input", draw);
+slider.addEventListener("input", () => { number.value = short(Number(slider.value)); draw(); });
+number.addEventListener("input", () => {
+  if (number.value !== "" && number.checkValidity()) { slider.value = number.value; draw(); }
+});
+contours.addEventListener("change", draw);
 addEventListener("resize", draw);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
 draw();
