@@ -17,7 +17,7 @@ COMMANDS = {
     "demo": "flag crowded rooms of an invented building, with price and promise",
     "ledger": "make, show, prove and report the account of a data set's privacy budget",
     "map": "build a private map of what people measure, and show, ask and combine maps",
-    "publish": "publish private numbers: a stream with a value for each tick and region",
+    "publish": "publish private numbers: a stream of values, or a table of counts with exact totals",
     "sense": "turn raw events into a table of pseudonyms that can be asked about",
     "simulate": "invent a building's events, or other data, with the truth behind them",
     "watch": "decide standing questions slot by slot over a feed, and raise alarms",
