@@ -16,6 +16,7 @@ from tests.engines import places
 from tests.engines.cases import asked
 from tests.engines.reference import TEXT, WHOLE, Data, expected
 from tests.engines.test_same_numbers import SECRET, SETTINGS
+from tests.often import often
 
 KINDS = {"person": TEXT, "room": TEXT, "n": WHOLE}
 ROOMS = Keys(("room",), tuple((f"room {number}",) for number in range(6)))
@@ -33,7 +34,7 @@ def crowd(size: int, dice: random.Random) -> Data:
 
 
 def test_numpy_and_sql_choose_the_same_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    @settings(SETTINGS, max_examples=60)
+    @settings(SETTINGS, max_examples=often(25, 60))
     @given(asked())
     def same(case: tuple[Data, Reading]) -> None:
         data, reading = case

@@ -26,6 +26,7 @@ from tests.engines import places
 from tests.engines.cases import asked
 from tests.engines.places import Place
 from tests.engines.reference import Data, expected
+from tests.often import often
 
 SECRET = bytes(range(32))
 # Cases are small as they come; making a failing one smaller would take minutes on a server.
@@ -69,7 +70,7 @@ def check(put: Place, data: Data, reading: Reading) -> None:
 def test_a_place_gives_what_plain_python_gives(name: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
     put = place(name, request, tmp_path)
 
-    @settings(SETTINGS, max_examples=50)
+    @settings(SETTINGS, max_examples=often(15, 50))
     @given(asked())
     def same(case: tuple[Data, Reading]) -> None:
         check(put, *case)
@@ -91,7 +92,7 @@ def test_rows_grouped_before_their_keys_are_looked_up_give_the_same(
     monkeypatch.setattr(key_lists, "MANY_KEYS", 1)
     monkeypatch.setattr(Query, "_grouped_first", seen)
 
-    @settings(SETTINGS, max_examples=100)
+    @settings(SETTINGS, max_examples=often(25, 100))
     @given(asked(bounds=st.none()))
     def same(case: tuple[Data, Reading]) -> None:
         check(put, *case)
@@ -103,7 +104,7 @@ def test_rows_grouped_before_their_keys_are_looked_up_give_the_same(
 def test_spark_gives_what_plain_python_gives(request: pytest.FixtureRequest, tmp_path: Path) -> None:
     put = place("spark", request, tmp_path)
 
-    @settings(SETTINGS, max_examples=12)
+    @settings(SETTINGS, max_examples=often(5, 12))
     @given(st.data())
     def same(data: st.DataObject) -> None:
         check(put, *data.draw(asked(rows=40)))
