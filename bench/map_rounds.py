@@ -18,9 +18,9 @@ from bench.maps import CELLS, HIGH, SIDE, THRESHOLD
 from louver.space.cut import Cut, count_share_for
 from louver.space.field import Field
 from louver.space.metrics import jaccard
-from louver.space.planning import sized_for_rounds
 from louver.space.recipient import heatmap
 from louver.space.rounds import combined
+from louver.space.ways import sized_for_rounds
 
 WINDOWS, SIZES = (4, 16), (10_000, 50_000)
 

@@ -6,6 +6,7 @@ invented counties of the same shape stand in. Speeds are beside numpy's floating
 
 from __future__ import annotations
 
+import contextlib
 import math
 import sys
 from collections.abc import Callable
@@ -16,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.clock import seconds
-from louver.table import Gaussian, Invariants, Laplace, WholeTable
+from louver.errors import LouverError
+from louver.table import CrossedTable, Gaussian, Invariants, Laplace, WholeTable
 
 RUNS = 400
 EPSILONS = (Fraction(1, 10), Fraction(1, 40))
@@ -30,6 +32,7 @@ def main() -> None:
     for epsilon in EPSILONS:
         bias(values, states, epsilon)
     speed(states)
+    crossed()
 
 
 def figures() -> None:
@@ -169,6 +172,62 @@ def speed(states: NDArray[Any]) -> None:
         floor = seconds(lambda cells=cells: generator.laplace(size=cells), repeats=50)  # type: ignore[misc]
         took = seconds(work, repeats=10)
         print(f"{name:58} {took * 1e3:9.3f} {took / floor:9.0f}")
+
+
+def crossed() -> None:
+    """Both margins exact: the same price by completion and by a mixture of Gaussians; and Gaussian noise, any size."""
+    generator = np.random.default_rng()
+    print("\nBoth margins of n x n cells exact, two records move, epsilon 1; Gaussian: rho 0.01, all in ms:")
+    heads = f"{'n':>4} {'make':>8} {'release':>8} {'of numpy':>9} {'variance':>9} {'s.e.':>6}"
+    print(f"{heads} {'completed':>10} {'variance':>9}")
+    for size in (3, 4, 5, 10, 14):
+        margins = two_way(size)
+        make = seconds(lambda margins=margins: CrossedTable(margins, epsilon=1, moved=2), repeats=1)  # type: ignore[misc]
+        mixed = CrossedTable(margins, epsilon=1, moved=2)
+        draws = 2000 if size < 10 else 40
+        took = seconds(lambda mixed=mixed, draws=draws: mixed.draw(draws), repeats=1) / draws  # type: ignore[misc]
+        floor = seconds(lambda size=size: generator.laplace(size=size * size), repeats=50)  # type: ignore[misc]
+        variance, error = spread(mixed.draw(draws))
+        line = f"{size:4} {make * 1e3:8.0f} {took * 1e3:8.1f} {took / floor:9.0f} {variance:9.2f} {error:6.2f} "
+        if size < 10:
+            whole = WholeTable(margins, epsilon=1, moved=2)
+            again = seconds(lambda whole=whole: whole.draw(2000), repeats=1) / 2000  # type: ignore[misc]
+            line += f"{again * 1e3:10.1f} {spread(whole.draw(2000))[0]:9.2f}"
+        else:
+            refused = seconds(lambda margins=margins: refusal(margins), repeats=1)  # type: ignore[misc]
+            line += f"{'refused in':>10} {refused * 1e3:9.1f}"
+        print(line)
+    for size in (10, 20, 30):
+        margins = two_way(size)
+        make = seconds(lambda margins=margins: gaussian(margins), repeats=1)  # type: ignore[misc]
+        table = gaussian(margins)
+        took = seconds(lambda table=table: table.draw(1), repeats=2)  # type: ignore[misc]
+        floor = seconds(lambda size=size: generator.laplace(size=size * size), repeats=50)  # type: ignore[misc]
+        variance, error = spread(table.draw(5))
+        stated = float(table.parameter) * (1 - 1 / size) ** 2
+        line = f"{size:4} {make * 1e3:8.0f} {took * 1e3:8.1f} {took / floor:9.0f} {variance:9.2f} {error:6.2f} "
+        print(f"{line} Gaussian: {stated:.2f} meant")
+
+
+def two_way(size: int) -> Invariants:
+    """Row and column totals, all but the last column's, which follows."""
+    eye, ones = np.eye(size, dtype=np.int64), np.ones(size, dtype=np.int64)
+    return Invariants(np.concatenate([np.kron(eye, ones), np.kron(ones, eye)[:-1]]), name="the margins")
+
+
+def spread(draws: NDArray[np.int64]) -> tuple[float, float]:
+    """The variance of a cell, over all cells, and its standard error."""
+    squares = (draws.astype(float) ** 2).mean(axis=1)
+    return float(squares.mean()), float(squares.std() / math.sqrt(len(draws)))
+
+
+def gaussian(margins: Invariants) -> WholeTable:
+    return WholeTable(margins, rho=Fraction(1, 100), noise="gaussian", moved=2)
+
+
+def refusal(margins: Invariants) -> None:
+    with contextlib.suppress(LouverError):
+        WholeTable(margins, epsilon=1, moved=2)
 
 
 def one(mechanism: WholeTable | Gaussian, table: NDArray[np.int64]) -> Callable[[], object]:

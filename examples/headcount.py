@@ -21,6 +21,7 @@ import louver
 from louver.ledger import Cap, Ledger
 from louver.privacy import Unit
 from louver.source import Domain, Source, Table
+from louver.steward import check
 from louver.table import TablePlan, publish_table, table
 
 ROOMS = {"Hall": 64, "Canteen": 41, "Library": 23, "Lab": 9, "Office": 4, "Attic": 0}
@@ -42,6 +43,7 @@ def published(folder: Path, chosen: argparse.Namespace) -> None:
     rows = Table(file, dataset=chosen.dataset, unit=Unit.row())
     source = Source(rows, domains=Domain({"room": rooms}, keys=["room"]))
     plan = table(source, exact="all", epsilon=chosen.epsilon)
+    check(rows, plan)  # a file that does not fit must not leave a ledger behind
     with opened(chosen.ledger if chosen.file else None, folder, plan, chosen) as ledger:
         made = publish_table(source, plan, ledger=ledger)
     print(made.protected)

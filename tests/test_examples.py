@@ -176,8 +176,17 @@ def test_headcount_counts_the_listed_rooms_and_keeps_their_total(tmp_path: Path)
     assert run("headcount.py", tmp_path, *asked).returncode == 0
     refused = run("headcount.py", tmp_path, *asked)
     assert (refused.returncode, refused.stdout, refused.stderr.count("\n")) == (3, "", 1)
-    other = run("headcount.py", tmp_path, file, "--rooms", "hall,attic")  # another total, which no owner allowed
-    assert "does not allow that" in other.stderr
+    other = run(
+        "headcount.py", tmp_path, file, "--rooms", "hall,attic"
+    )  # another total, which has no sum with this one
+    assert "already paid for tables with exact totals" in other.stderr
+
+
+def test_headcount_makes_no_ledger_for_a_file_that_does_not_fit(tmp_path: Path) -> None:
+    done = run("headcount.py", tmp_path, own_file(tmp_path, "place", "hall"), "--rooms", "hall,cellar")
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (4, "", 1)
+    assert "has no column 'room'" in done.stderr
+    assert not (tmp_path / "headcount.ledger").exists()
 
 
 def test_counties_reads_a_file_of_ones_own(tmp_path: Path) -> None:
@@ -188,7 +197,20 @@ def test_counties_reads_a_file_of_ones_own(tmp_path: Path) -> None:
     assert "1 of the exact totals is of a single" in done.stdout
 
 
-@pytest.mark.parametrize("name", ["vessels.py", "wifi_campaign.py", "flights.py", "room_counts.py", "counties.py"])
+def test_counties_writes_files_to_publish_from_and_over_none(tmp_path: Path) -> None:
+    assert "Wrote" in run("counties.py", tmp_path, "--files", "census").stdout
+    assert sorted(path.name for path in (tmp_path / "census").iterdir()) == ["counties.parquet", "louver.toml"]
+    assert "51 states" in run("counties.py", tmp_path, "census/counties.parquet").stdout
+    again = run("counties.py", tmp_path, "--files", "census")
+    assert (again.returncode, again.stderr) == (4, "census/counties.parquet is there already; name another folder.\n")
+
+
+def test_counties_says_that_a_file_is_not_there(tmp_path: Path) -> None:
+    done = run("counties.py", tmp_path, "none.csv")
+    assert (done.returncode, done.stderr) == (4, "There is no file none.csv.\n")
+
+
+@pytest.mark.parametrize("name", ["vessels.py", "wifi_campaign.py", "flights.py", "room_counts.py"])
 @pytest.mark.parametrize("file", ["none.parquet", "none.csv", "odd.parquet", "odd.csv"])
 def test_a_record_that_cannot_be_read_gets_one_sentence(tmp_path: Path, name: str, file: str) -> None:
     for odd in ("odd.parquet", "odd.csv"):

@@ -28,7 +28,21 @@ if TYPE_CHECKING:
     from louver.decide.planning import plan
 
 __version__ = "0.1.0"
-_ROOMS = ("decide", "ledger", "local", "noise", "privacy", "question", "sense", "source", "steward", "table", "watch")
+_ROOMS = (
+    "decide",
+    "ledger",
+    "local",
+    "noise",
+    "privacy",
+    "question",
+    "sense",
+    "source",
+    "space",
+    "steward",
+    "stream",
+    "table",
+    "watch",
+)
 _CALLS = {"ask": "louver.decide.asking", "plan": "louver.decide.planning"}
 __all__ = [
     "AccessError",
@@ -49,7 +63,9 @@ __all__ = [
     "question",
     "sense",
     "source",
+    "space",
     "steward",
+    "stream",
     "table",
     "watch",
 ]

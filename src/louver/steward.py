@@ -319,7 +319,7 @@ def _checked(plan: Plan, unit: Unit, whose: str, *, by_part: bool = False) -> Pl
         raise ParameterError("A gradual plan must have pure prices: nothing else is proved to settle below.")
     if unit.counted is not None and unit.counted != getattr(made, "of", None):
         raise ParameterError(
-            f"One unit here is one of the {unit.counted} that rows count, which only a table of them protects; "
+            f"One unit here is one of those counted in {unit.counted}, which only a table of them protects; "
             f"publish one with: louver publish table --of {unit.counted}."
         )
     reading = made.part(0) if by_part and isinstance(made, Parts) else made.reading

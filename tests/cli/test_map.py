@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import math
 import random
+import sys
 import xml.etree.ElementTree as Xml
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as parquet
 import pytest
 
 from louver import cli
@@ -33,6 +35,7 @@ PLACES = ("--x", "lon", "--y", "lat", "--value", "pm25", "--bounds", "8.44,47.32
 BARE = ("readings.csv", *PLACES, "--range", "0,150", "--unit", "row")
 # At this price there is no noise on counts but once in 10^40 draws.
 LOUD = (*BARE, "--epsilon", "500", "--budget", "1000", "--to", "map.json")
+COARSE = (*LOUD, "--readings", "10")  # 13 x 12 cells
 REGIONS = {
     "type": "FeatureCollection",
     "features": [
@@ -101,15 +104,38 @@ def test_a_map_is_built_shown_and_asked(louver_map: Map) -> None:
     built = louver_map("build", *LOUD)
     assert built.code == 0, built.err
     assert built.out.startswith("Protected: one row, not one person")
-    assert "counts and averages of pm25 by lon and lat, 8.44 to 8.63 and 47.32 to 47.44 degrees, by cut" in built.words
+    assert "map counts and averages of pm25 by lon and lat, by cut" in built.words
+    assert "area 8.44 to 8.63 degrees east and 47.32 to 47.44 degrees north, 14.3 x 13.3 km" in built.words
     assert "price epsilon 500.0000, entry 2 of readings.csv.ledger; 500.0000 remains where most is used" in built.words
     assert "Made the ledger" in built.err
     found = asked(louver_map("ask", "map.json", "--json"))["everything"]
     assert round(found["count"]["value"]) == 3000
-    shown = louver_map("show", "map.json", "--threshold", "55").out.splitlines()
-    assert {len(line) for line in shown[:-1]} == {40}
-    assert shown[len(shown) // 2][20] == "#"
-    assert shown[0][0] in ". "
+    shown = louver_map("show", "map.json", "--threshold", "55", "--columns", "40").out.splitlines()
+    drawn = [line for line in shown if set(line) <= set("#+. ")]
+    assert {len(line) for line in drawn} == {40}
+    assert drawn[len(drawn) // 2][20] == "#"
+    assert drawn[0][0] in "+. "
+
+
+def test_text_has_the_cells_of_the_map_and_says_what_its_letters_mean(louver_map: Map) -> None:
+    louver_map("build", *COARSE)
+    told = louver_map("show", "map.json", "--threshold", "55")
+    drawn = [line for line in told.out.splitlines() if set(line) <= set("#+. ")]
+    leaves = read_map("map.json").tree.leaves
+    assert len(drawn) * (len(drawn[0]) // 2) == len(leaves)
+    assert all(line[::2] == line[1::2] for line in drawn)
+    assert drawn[len(drawn) // 2][len(drawn[0]) // 2] == "#"
+    said = (
+        "# average of pm25 above 55, + maybe, . below, blank where readings are too few to tell; a cell at 55 or below "
+    )
+    assert (
+        said + "is called above in at most 1 of 20 cases, and one above is called below in at most 1 of 20"
+        in told.words
+    )
+    surer = louver_map("show", "map.json", "--threshold", "55", "--miss-rate", "0.01", "--false-alarm-rate", "0.001")
+    assert "called above in at most 1 of 1,000 cases, and one above is called below in at most 1 of 100" in surer.words
+    guess = louver_map("show", "map.json", "--threshold", "55", "--rule", "mean")
+    assert "a best guess, however large the noise is" in guess.words
 
 
 def test_regions_of_a_file_and_a_box_are_asked_about(louver_map: Map) -> None:
@@ -119,8 +145,43 @@ def test_regions_of_a_file_and_a_box_are_asked_about(louver_map: Map) -> None:
     assert found["west"]["count"]["value"] + found["east"]["count"]["value"] == pytest.approx(3000, abs=0.1)
     box = asked(louver_map("ask", "map.json", "--box", "8.44,47.32,8.535,47.44", "--json"))
     assert box["8.44,47.32,8.535,47.44"]["count"]["value"] == pytest.approx(found["west"]["count"]["value"])
-    table = louver_map("ask", "map.json", "--region", "regions.geojson").out
-    assert table.splitlines()[0].split() == ["region", "count", "+-", "average", "of", "pm25", "+-"]
+    table = louver_map("ask", "map.json", "--region", "regions.geojson")
+    heads = table.out.splitlines()[0].split()
+    assert heads[:7] == ["region", "count", "+-", "average", "of", "pm25", "+-"]
+    assert "+- is one standard error: the noise, and what readings in cells that a border cuts may add" in table.words
+
+
+def test_a_box_within_a_cell_has_no_error(louver_map: Map) -> None:
+    louver_map("build", *LOUD)
+    small = ("--box", "8.5350,47.3800,8.5351,47.3801")
+    told = louver_map("ask", "map.json", *small)
+    line = told.out.splitlines()[1].split()
+    assert (line[2], line[4], line[5]) == ("-", "-", "100%")
+    assert "holds no whole cell of the map" in told.words
+    found = asked(louver_map("ask", "map.json", *small, "--json"))[small[1]]
+    assert found["count"]["error"] is None
+    assert found["count"]["noise"] >= 0
+    assert found["cut"] == 1
+
+
+def test_what_lies_outside_the_map_is_said(louver_map: Map) -> None:
+    louver_map("build", *LOUD)
+    told = louver_map("ask", "map.json", "--box", "8.535,47.32,8.725,47.44")
+    assert "8.535,47.32,8.725,47.44: 50.0% of it lies outside the map" in told.words
+    found = asked(louver_map("ask", "map.json", "--box", "8.535,47.32,8.725,47.44", "--json"))
+    assert found["8.535,47.32,8.725,47.44"]["outside"] == pytest.approx(0.5)
+    assert "outside" not in louver_map("ask", "map.json", "--box", "8.44,47.32,8.63,47.44").out
+
+
+def test_regions_are_called_by_a_property(louver_map: Map) -> None:
+    louver_map("build", *LOUD)
+    renamed = json.loads(json.dumps(REGIONS).replace('"name"', '"GEN"'))
+    Path("gen.geojson").write_text(json.dumps(renamed))
+    assert list(asked(louver_map("ask", "map.json", "--region", "gen.geojson", "--json"))) == ["1", "2"]
+    assert list(asked(louver_map("ask", "map.json", "--region", "gen.geojson", "--name", "GEN", "--json"))) == [
+        "west",
+        "east",
+    ]
 
 
 def test_pictures_pages_and_polygons_are_written(louver_map: Map) -> None:
@@ -135,6 +196,43 @@ def test_pictures_pages_and_polygons_are_written(louver_map: Map) -> None:
     assert louver_map("show", "map.json", "--threshold", "55", "--rule", "cut", "--to", "b.svg").code == 0
     refused(louver_map("show", "map.json", "--threshold", "55", "--to", "a.svg"), "a.svg is there already")
     assert louver_map("show", "map.json", "--threshold", "55", "--to", "a.svg", "--force").code == 0
+
+
+@pytest.mark.parametrize("name", ["cells.geojson", "cells.parquet"])
+def test_the_cells_of_a_stored_map_are_written_for_gis_tools_at_no_price(louver_map: Map, name: str) -> None:
+    louver_map("build", *COARSE)
+    Path("readings.csv.ledger").rename("away")
+    assert louver_map("show", "map.json", "--to", name).words == f"written {name}"
+    columns = cells_of(name)
+    assert len(columns["count"]) == len(read_map("map.json").tree.leaves)
+    assert "shown" not in columns
+    assert louver_map("show", "map.json", "--threshold", "55", "--to", name, "--force").code == 0
+    columns = cells_of(name)
+    assert {*columns["shown"]} >= {"above", "below"}
+    assert columns["flagged"] == [each == "above" for each in columns["shown"]]
+    assert None not in columns["average_error"]
+
+
+def cells_of(name: str) -> dict[str, list[Any]]:
+    if name.endswith(".parquet"):
+        return dict(parquet.read_table(name).to_pydict())
+    rows = [each["properties"] for each in json.loads(Path(name).read_text())["features"]]
+    return {column: [row[column] for row in rows] for column in rows[0]}
+
+
+def test_a_map_in_metres_is_no_geojson(louver_map: Map, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("louver.space.files.find_spec", lambda _: None)
+    monkeypatch.setitem(sys.modules, "pyproj", None)
+    louver_map("build", *LOUD)
+    plain = json.loads(Path("map.json").read_text())
+    for crs in ("EPSG:25833", None):
+        named = {} if crs is None else {"crs": crs}
+        bounds = {"west": 390e3, "south": 5810e3, "east": 400e3, "north": 5820e3, "degrees": False, **named}
+        Path(f"{crs}.json").write_text(json.dumps({**plain, "bounds": bounds}))
+    refused(louver_map("show", "EPSG:25833.json", "--to", "a.geojson"), "this map is in EPSG:25833; write .parquet")
+    told = louver_map("show", "EPSG:25833.json", "--to", "a.parquet")
+    assert "warning GIS tools must be told the coordinate system; with a named one and pyproj" in told.words
+    assert "take GeoJSON for longitude and latitude" in louver_map("show", "None.json", "--to", "a.geojson").words
 
 
 @pytest.mark.parametrize("name", ["map.geojson", "map.parquet"])
@@ -165,7 +263,10 @@ def test_rounds_are_paid_for_apart_and_combined_for_nothing(louver_map: Map) -> 
         assert "price epsilon 300.0000" in told.words
     told = louver_map("combine", "1.json", "2.json", "3.json", "--to", "all.json")
     assert "epsilon 900.0000 in all for somebody who is in all of the 3 rounds" in told.words
+    assert "counts those of one round, not of all 3 rounds together" in told.words
     assert region(read_map("all.json")).count.value == pytest.approx(1000, abs=0.1)
+    assert "count: readings of one of 3 rounds." in louver_map("ask", "all.json").words
+    refused(louver_map("combine", "1.json", "--to", "x.json"), "Name two rounds or more")
     with Ledger.open("town.ledger") as ledger:
         assert ledger.spent() == 300
     refused(louver_map("combine", "1.json", "1.json", "--to", "x.json"), "named twice")
@@ -173,7 +274,7 @@ def test_rounds_are_paid_for_apart_and_combined_for_nothing(louver_map: Map) -> 
         louver_map("combine", "1.json", "2.json", "--to", "1.json", "--force"), "would write over one of the rounds"
     )
     louver_map("build", *LOUD)
-    refused(louver_map("combine", "1.json", "map.json", "--to", "x.json"), "one grid that stays the same")
+    refused(louver_map("combine", "1.json", "map.json", "--to", "x.json"), "map 2 has cells within cells")
 
 
 def test_the_same_key_again_costs_nothing(louver_map: Map) -> None:
@@ -198,7 +299,7 @@ def test_a_map_that_cannot_be_written_is_kept(louver_map: Map, monkeypatch: pyte
 def test_bounds_may_begin_with_a_minus(louver_map: Map) -> None:
     south = ("--bounds", "-9.5,-50,8.6,-20.5", "--range", "-5,1e2", "--threshold", "-2.5")
     told = louver_map("build", *BARE, *south, "--epsilon", "1", "--dry-run")
-    assert "-9.5 to 8.6 and -50 to -20.5 degrees" in told.words
+    assert "-9.5 to 8.6 degrees east and -50 to -20.5 degrees north" in told.words
 
 
 @pytest.mark.parametrize(
@@ -217,7 +318,7 @@ def test_bounds_may_begin_with_a_minus(louver_map: Map) -> None:
         (("--way", "decomposition", "--readings", "9"), "leave --readings out"),
         (("--x", "nope"), "readings.csv has no column 'nope'"),
         (("--from", "2026-03-02"), "give both"),
-        (("--rows-per-unit", "2"), "--rows-per-unit is for units of several rows"),
+        (("--rows-per-unit", "2"), "are for units of several rows"),
         (("--to", "map.txt"), "a file .json, .geojson or .parquet"),
         (("--to", "nowhere/map.json"), "There is no folder nowhere"),
     ],
@@ -246,16 +347,24 @@ def test_what_is_missing_is_said(louver_map: Map) -> None:
         (("show", "map.json", "--threshold", "x"), "--threshold must be a number"),
         (("show", "map.json", "--threshold", "5", "--columns", "0"), "--columns must be between 1 and 256"),
         (("show", "map.json", "--threshold", "5", "--sure", "-1"), "--sure must be between 0 and 100"),
-        (("show", "map.json", "--threshold", "5", "--to", "a.txt"), "a file .svg, .png, .html or .geojson"),
+        (("show", "map.json", "--threshold", "5", "--to", "a.txt"), "in a file .svg, .png, .html, .geojson or"),
+        (("show", "map.json"), "with --threshold"),
+        (("show", "map.json", "--threshold", "5", "--rule", "mean", "--miss-rate", "0.1"), "not both"),
+        (("show", "map.json", "--threshold", "5", "--miss-rate", "0.6"), "--miss-rate must be greater than 0"),
+        (("show", "map.json", "--threshold", "5", "--false-alarm-rate", "x"), "--false-alarm-rate must be a number"),
+        (("show", "map.json", "--threshold", "5", "--rule", "cut", "--to", "a.parquet"), "leave --rule and --columns"),
+        (("show", "map.json", "--columns", "5", "--to", "a.geojson"), "with --threshold"),
         (("show", "map.json", "--threshold", "5", "--rule", "cut", "--to", "a.html"), "leave --rule out"),
         (("show", "nope.json", "--threshold", "5"), "There is no file nope.json"),
         (("show", "louver.toml", "--threshold", "5"), "cannot be read as a map"),
-        (("show", "regions.geojson", "--threshold", "5"), "build it again"),
+        (("show", "regions.geojson", "--threshold", "5"), "This is GeoJSON"),
         (("ask", "map.json", "--box", "1,2,3"), "--box must be 4 numbers"),
         (("ask", "map.json", "--box", "0,0,1,1"), "outside the map's bounds"),
         (("ask", "map.json", "--region", "louver.toml"), "cannot be read as GeoJSON"),
         (("ask", "map.json", "--region", "map.json"), "Polygon or MultiPolygon"),
-        (("combine", "map.json", "--to", "a.json", "--sum-drift", "x"), "--sum-drift must be a number"),
+        (("ask", "map.json", "--name", "GEN"), "give them with --region"),
+        (("ask", "map.json", "--region", "regions.geojson", "--name", "GEN"), "has no property 'GEN'"),
+        (("combine", "map.json", "b.json", "--to", "a.json", "--sum-drift", "x"), "--sum-drift must be a number"),
     ],
 )
 def test_what_is_wrong_about_a_map_is_said_in_one_sentence(louver_map: Map, words: tuple[str, ...], said: str) -> None:

@@ -114,6 +114,7 @@ def test_a_window_and_sums_and_people_are_asked_for(publish: Publish) -> None:
 
 
 def test_a_bare_file_needs_its_unit_and_its_domain(publish: Publish) -> None:
+    Path("louver.toml").unlink()  # which describes it
     Path("rooms.csv").write_text("room,capacity\nhall,1\nlab,2\n")
     bare = ("presence.csv", "--by", "room", *RANGE, "--epsilon", "1")
     refused(publish(*bare), 2, "A bare file needs --unit")
@@ -527,6 +528,10 @@ def test_a_running_sum_chooses_itself_and_says_why(publish: Publish) -> None:
             "Released is the mean count of all ticks so far by room",
         ),
         (("window-mean", "--tick-bound", "64", "--over", "3"), "the mean count of the last 3 ticks by room"),
+        (
+            ("present-mean", "--tick-bound", "64"),
+            "the mean count of the ticks so far that have rows by room",
+        ),
         (("histogram", "--bins", "5, 20"), "how many ticks so far had a count in each bin by room"),
     ],
 )

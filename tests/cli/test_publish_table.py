@@ -11,7 +11,8 @@ import duckdb
 import pytest
 
 from louver import cli
-from louver.ledger import Ledger
+from louver.ledger import Cap, Ledger
+from louver.privacy import Unit
 from tests.cli.asking import VARIABLES, Told
 
 COUNTIES = "county,state,births\na,x,10\nb,x,20\nc,y,5\nd,y,0\n"
@@ -68,21 +69,40 @@ def test_a_table_goes_to_the_output_and_to_files(publish: Publish) -> None:
 
 
 def test_what_was_not_allowed_to_be_exact_is_refused_until_an_owner_allows_it(publish: Publish) -> None:
-    made = publish(*BIRTHS, "--exact", "all", "--epsilon", "0.5", "--budget", "2")
-    token = made.err.split()[made.err.split().index("again:") + 1]
+    unit = Unit.one_of("births")
+    ledger, tokens = Ledger.create("counties.csv.ledger", dataset="counties", unit=unit, caps=[Cap(epsilon=2)])
+    ledger.close()
+    (token,) = tokens.values()
+    Path("token").write_text(token)
     told = publish(*EXACT, "--epsilon", "0.5")
     assert (told.code, told.out) == (3, "")
     assert "does not allow that; an owner can, by this name, with: louver ledger cap --exact" in told.err
-    dry = publish(*EXACT, "--epsilon", "0.5", "--dry-run", "--json")
-    plan = json.loads(dry.out)
+    plan = json.loads(publish(*EXACT, "--epsilon", "0.5", "--dry-run", "--json").out)
     assert "does not allow" in plan["refused"]
-    Path("token").write_text(token)
     allow = ["ledger", "cap", "counties.csv.ledger", "2", "--exact", plan["exact"], "--token-file", "token"]
     assert cli.main(allow) == 0
-    with Ledger.open("counties.csv.ledger") as ledger:
-        assert len(ledger.caps[0].exact) == 2
-    # The ledger still has the other total, with which this one has no sum.
-    assert "have no proved sum" in publish(*EXACT, "--epsilon", "0.5").err
+    assert publish(*EXACT, "--epsilon", "0.5").code == 0
+
+
+def test_what_no_owner_can_help_with_is_refused_first(publish: Publish) -> None:
+    assert publish(*BIRTHS, "--exact", "all", "--epsilon", "0.5", "--budget", "2").code == 0
+    for other in (EXACT, BIRTHS):
+        told = publish(*other, "--epsilon", "0.5")
+        assert told.code == 3
+        assert "This ledger has already paid for tables with exact totals (the grand total of births" in told.err
+        assert "louver ledger cap" not in told.err
+
+
+def test_verifying_a_ledger_says_what_it_cannot_check(publish: Publish, capsys: pytest.CaptureFixture[str]) -> None:
+    assert publish(*BIRTHS, "--epsilon", "0.5", "--budget", "2", "--ledger", "plain.ledger").code == 0
+    assert publish(*EXACT, "--epsilon", "0.5", "--budget", "2").code == 0
+    assert cli.main(["ledger", "verify", "plain.ledger"]) == 0
+    assert "Not checked" not in capsys.readouterr().out
+    assert cli.main(["ledger", "verify", "counties.csv.ledger"]) == 0
+    assert "Not checked: the total of births by state, list " in capsys.readouterr().out
+    assert cli.main(["ledger", "verify", "counties.csv.ledger", "--json"]) == 0
+    (unchecked,) = json.loads(capsys.readouterr().out)["unchecked"]
+    assert unchecked.startswith("the total of births by state")
 
 
 def test_a_ledger_can_be_made_with_what_may_be_exact(publish: Publish) -> None:
@@ -95,7 +115,7 @@ def test_a_ledger_can_be_made_with_what_may_be_exact(publish: Publish) -> None:
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
-        ((*BIRTHS, "--exact", "stat", "--epsilon", "1"), 2, "no column 'stat' for --exact (did you mean 'state'?)"),
+        ((*BIRTHS, "--exact", "stat", "--epsilon", "1"), 4, "no column 'stat' (did you mean 'state'?)"),
         ((*BIRTHS, "--exact", "county", "--epsilon", "1"), 2, "there is nothing to protect"),
         ((*BIRTHS, "--exact", ",", "--epsilon", "1"), 2, "--exact names columns of the domain"),
         ((*EXACT, "--epsilon", "1"), 4, "There is no ledger"),
@@ -103,11 +123,12 @@ def test_a_ledger_can_be_made_with_what_may_be_exact(publish: Publish) -> None:
         ((*EXACT, "--rho", "1", "--delta", "0.1"), 4, "louver ledger init --delta, and --exact"),
         ((*BIRTHS, "--rho", "1"), 4, "louver ledger init --rho"),
         ((*EXACT[:5], "--exact", "state", "--epsilon", "1"), 2, "it can be the list itself: --domain counties.csv"),
-        (("counties.csv", "--domain", "counties.csv", "--epsilon", "1"), 2, "A bare file needs --unit"),
         ((*EXACT, "--unit", "row", "--epsilon", "1"), 2, "write it as 'one of births'"),
         ((*EXACT, "--epsilon", "1", "--to", "t.xml"), 2, "A table is published to a file .csv, .json or .parquet"),
         ((*EXACT, "--epsilon", "1", "--to", "counties.csv"), 2, "which the table needs"),
-        ((*EXACT, "--epsilon", "1", "--by", "state"), 4, "state = x comes twice; name more columns with --by"),
+        ((*BIRTHS, "--epsilon", "1", "--by", "state"), 4, "state = x comes twice; name more columns with --by"),
+        ((*BIRTHS, "--totals", "births", "--epsilon", "1"), 2, "The domain has no column 'births' for --totals"),
+        ((*BIRTHS, "--by", "births", "--epsilon", "1"), 2, "'births' is counted, so it cannot be a key as well"),
         ((*EXACT, "--epsilon", "2", "--budget", "1"), 3, "an epsilon of 1"),
     ],
 )

@@ -103,6 +103,54 @@ def test_the_example_for_occupancy_is_about_one_slot_and_whoever_asks_names_it(c
         assert cli.main(["ask", f"{kind}.toml", asked, *promise]) == 0
 
 
+OCCUPANCY = ("events.parquet", "--as", "occupancy", "--building", "building.toml")
+STREAM = ("--by", "region", "--every", "15m", "--from", "2018-02-01", "--until", "2018-02-02", "--epsilon", "1")
+
+
+@pytest.mark.parametrize("table", ["o.parquet", "o.csv"])
+def test_a_window_of_an_hour_is_paid_end_to_end_because_slots_have_a_length(table: str, capsys: Shown) -> None:
+    assert cli.main(["simulate", "--preset", "demo", "--days", "1", "--people", "20", "--out", "."]) == 0
+    assert run(*OCCUPANCY, "--to", table, "--describe", "louver.toml") == 0
+    assert 'unit = "(person, slot(slot, 5))"' in Path("louver.toml").read_text()
+    capsys.readouterr()
+    paid = ("--window", "1h", "--budget", "1", "--to", "counts.csv", "--json")
+    assert cli.main(["publish", "stream", "louver.toml", *STREAM, *paid]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert (said["window"], said["ticks"], said["remaining"]) == (12, 96, "0")
+    assert "any 12 of these together" in said["protected"]
+
+
+def test_each_slot_of_a_description_pays_for_itself(capsys: Shown) -> None:
+    assert cli.main(["simulate", "--preset", "demo", "--days", "1", "--people", "20", "--out", "."]) == 0
+    assert run(*OCCUPANCY, "--to", "o.parquet", "--describe", "louver.toml") == 0
+    left = []
+    for slot in ("17:30", "17:35", "17:35"):
+        capsys.readouterr()
+        where = f"WHERE slot = TIMESTAMP '2018-02-01 {slot}:00' GROUP BY region HAVING count(*) > devices"
+        words = ("--miss-rate", "0.05", "--slack", "10", "--budget", "1", "--json")
+        assert cli.main(["ask", "louver.toml", f"SELECT region FROM occupancy {where}", *words]) == 0
+        left.append(json.loads(capsys.readouterr().out)["remaining_epsilon"])
+    assert left[0] == left[1] > left[2]
+
+
+def test_a_description_whose_slots_have_no_length_goes_on_with_its_ledger(capsys: Shown) -> None:
+    """As it was written before slots had one: a window is a number of them, and no length of time."""
+    assert cli.main(["simulate", "--preset", "demo", "--days", "1", "--people", "20", "--out", "."]) == 0
+    assert run(*OCCUPANCY, "--to", "o.parquet", "--describe", "louver.toml") == 0
+    text = Path("louver.toml").read_text()
+    bare = text.replace("slot(slot, 5))", "slot)").replace('\n[source.occupancy.columns]\nslot = "slot(slot, 5)"\n', "")
+    assert "slot(" not in bare
+    Path("louver.toml").write_text(bare)
+    words = ["publish", "stream", "louver.toml", *STREAM]
+    assert cli.main([*words, "--window", "12", "--budget", "2", "--to", "counts.csv"]) == 0
+    assert cli.main([*words, "--window", "12", "--to", "again.csv"]) == 0
+    assert cli.main([*words, "--window", "1h", "--to", "third.csv"]) == 2
+    assert "needs units that are slots of time" in capsys.readouterr().err
+    Path("louver.toml").write_text(text)
+    assert cli.main([*words, "--window", "1h", "--to", "third.csv"]) == 2
+    assert "The table's unit is (person, slot(slot, 5)), but the ledger's is (person, slot)" in capsys.readouterr().err
+
+
 def test_counts_are_true_and_say_so_and_no_table_is_written(capsys: Shown) -> None:
     lines = ["device,place,time", *(f"d{n},{place},2026-03-02T09:00:00Z" for n, place in enumerate(("north", "NORTH")))]
     Path("events.csv").write_text("\n".join([*lines, "d9,north,"]) + "\n")
@@ -165,7 +213,7 @@ def test_a_region_can_be_the_unit(capsys: Shown) -> None:
     meters()
     assert run(*READ, "--unit", "(region, slot)", "--to", "t.parquet", "--json") == 0
     said = json.loads(capsys.readouterr().out)
-    assert 'unit = "(region, slot)"' in said["description"]
+    assert 'unit = "(region, slot(slot, 5))"' in said["description"]
     assert rows("t.parquet", "region, value") == [("east", 9.0), ("west", 1.0)]
 
 

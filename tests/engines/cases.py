@@ -86,6 +86,7 @@ KEY_LISTS: list[tuple[tuple[str, ...], list[tuple[Any, ...]]]] = [
     (("band(watts, 0.0, 3.0, 4)",), [(number,) for number in range(4)]),
     (("band(watts, -1e+300, 1e+300, 8)", "guest"), [(number, True) for number in range(8)]),
     (("band(floor, -2.5, 2.5, 5)",), [(number,) for number in range(5)]),
+    (("band(watts, 0.5, 2.0, 3, clamped)",), [(number,) for number in range(3)]),
     (("band(room, -10.0, 10.0, 4)",), [(number,) for number in range(4)]),
 ]
 GRIDS = [

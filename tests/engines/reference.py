@@ -195,7 +195,7 @@ def _stored(column: str, kinds: Mapping[str, str], row: Row) -> tuple[str, Any]:
     band = bands.parse(column)
     if band is not None:
         number = _number(kinds[band.column], row[band.column])
-        inside = number is not None and band.start <= number <= band.end
+        inside = number is not None and (band.clamped or band.start <= number <= band.end)
         return WHOLE, int(band.positions(np.array([float(number)]))[0]) if inside else None
     part = parse(column)
     if part is None or column in kinds:

@@ -26,6 +26,7 @@ from louver.space.located import Located
 from louver.space.plan import MapPlan
 from louver.stream.measured import Measured
 from louver.stream.plan import StreamPlan
+from louver.stream.tail_plan import TailPlan
 from louver.stream.ticks import Ticks
 from louver.table.plan import TablePlan
 from tests.misuse import NOT_NUMBERS, assert_made_or_refused
@@ -94,6 +95,18 @@ MECHANISMS = {
         prices=("epsilon",),
         rows=TIMED,
     ),
+    "tail": Mechanism(
+        lambda measured, domain, factor=2, **named: TailPlan(
+            StreamPlan(measured, domain, HOUR, kernel="truncated", tick_bound=64, **named), factor
+        ),
+        Measured(),
+        {"epsilon": Fraction(1, 2)},
+        rates=(),
+        lengths=(),
+        counts=("window",),
+        prices=("epsilon",),
+        rows=TIMED,
+    ),
     "map": Mechanism(
         lambda located, domain, **named: MapPlan(located, **named),  # noqa: ARG005 maps have no domain
         Located.of("x", "y", "value", Bounds(0, 0, 10, 10), high=100),
@@ -138,6 +151,12 @@ VARIANTS = {
         (
             "of a mean",
             {"epsilon": Fraction(1, 2), "kernel": "window-mean", "tick_bound": 64, "options": {"over": 2}},
+            (),
+            (),
+        ),
+        (
+            "of a mean of what is there",
+            {"epsilon": Fraction(1, 2), "kernel": "present-mean", "tick_bound": 64},
             (),
             (),
         ),

@@ -226,7 +226,7 @@ def test_a_missing_package_is_named_in_the_refusal(monkeypatch: pytest.MonkeyPat
     for name in ("dp_accounting", "dp_accounting.rdp"):
         monkeypatch.setitem(sys.modules, name, None)
 
-    with pytest.raises(LouverError, match=r"pip install dp-accounting\.$"):
+    with pytest.raises(LouverError, match=r"pip install 'louver\[accounting\]'\.$"):
         ZeroConcentrated(1).as_approximate(Fraction(1, 10**6))
 
 

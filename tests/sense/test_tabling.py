@@ -17,7 +17,7 @@ from louver.sense.listing import Listing
 from louver.sense.presence import MINUTE
 from louver.sense.source_text import described
 from louver.sense.table_file import write
-from louver.sense.tabling import local_days, of_occupancy, of_presence, protected, rows_per_unit
+from louver.sense.tabling import local_days, of_occupancy, of_presence, protected, rows_per_unit, slot_column
 from louver.source import Source
 
 HALL = """[building]
@@ -125,6 +125,33 @@ def test_a_description_may_stand_in_another_folder(tmp_path: Path) -> None:
     assert source.table.dataset == 'a "name"'
     assert len(source.domain("regions")) == 1
     assert not list(tmp_path.rglob(".sense-*"))
+
+
+@pytest.mark.parametrize(
+    ("length", "named"),
+    [(1, "slot(slot, 1)"), (15, "slot(slot, 15)"), (1440, "slot(slot, 1440)"), (0.5, "slot"), (1.5, "slot")],
+)
+def test_a_column_of_slots_tells_their_length_where_that_is_whole_minutes(length: float, named: str) -> None:
+    assert slot_column(Rule(slot=round(length * MINUTE)).slot) == named
+
+
+@pytest.mark.parametrize("minutes", [1, 5, 45, 480])
+def test_every_time_of_a_column_of_slots_begins_a_slot_of_that_length(minutes: int) -> None:
+    """So the unit of the column is that of the name."""
+    times = [microseconds(datetime(2026, 3, 2, 9, 7, tzinfo=UTC)) + 1_234_567_890 * step for step in range(50)]
+    found = Batch(Admitted.of([7] * 50, ["ap"] * 50, times), Rule(slot=minutes * MINUTE), {"ap": "hall"})
+    slots = np.asarray(of_occupancy(found.occupancy(3), ZoneInfo("UTC")).columns["slot"])
+    assert len(slots)
+    since_midnight = slots - slots.astype("datetime64[D]")
+    assert not (since_midnight % np.timedelta64(minutes, "m")).astype(np.int64).any()
+
+
+def test_slots_whose_length_no_name_tells_stay_bare() -> None:
+    rows = Batch(Admitted.of([7], ["ap"], [4 * MINUTE]), Rule(slot=MINUTE // 2), {"ap": "hall"}).occupancy()
+    tabled = of_occupancy(rows, ZoneInfo("UTC"))
+    text = described(tabled, Path("o.csv"), Path("r.csv"), Unit("person", "slot"), 1, "o", Path(), MINUTE // 2)
+    assert 'unit = "(person, slot)"' in text
+    assert "columns" not in text
 
 
 def test_no_row_stops_a_reading(tmp_path: Path) -> None:

@@ -51,6 +51,15 @@ def test_an_engine_and_an_array_put_every_number_into_the_same_band(given: tuple
     assert read(table, band) == counted(band, values)
 
 
+@pytest.mark.parametrize("given", RANGES)
+def test_clamped_bands_put_what_lies_outside_into_the_nearest(given: tuple[float, float, int]) -> None:
+    band = Band("lon", *given, clamped=True)
+    values = edges(band)
+    known = np.array([value for value in values if not math.isnan(value)])
+    table = Table({"lon": np.array(values)}, dataset="d", unit=Unit.row())
+    assert read(table, band) == np.bincount(band.positions(known), minlength=band.count).tolist()
+
+
 def test_texts_of_a_file_are_read_as_numbers_and_others_are_in_no_band(tmp_path: Path) -> None:
     (tmp_path / "rows.csv").write_text("lon\n0.5\n1.5\n2\nx\n\n-1\n")
     table = Table(tmp_path / "rows.csv", dataset="d", unit=Unit.row())

@@ -67,6 +67,14 @@ def test_influence_is_what_each_node_adds() -> None:
     assert np.allclose(tree.influence(weights, variances), used**2 * variances[:, None])
 
 
+@given(trees, st.integers(0, 10**6))
+def test_fourths_are_the_squares_of_what_each_node_adds(parents: NDArray[np.int64], seed: int) -> None:
+    tree = Tree(parents)
+    variances = np.random.default_rng(seed).uniform(0.1, 9, len(parents))
+    added = tree.influence(np.eye(len(tree.leaves)), variances)
+    assert np.allclose(tree.fourths(variances)[tree.leaves], (added**2).sum(axis=0))
+
+
 def test_several_nodes_may_be_without_a_parent() -> None:
     tree = Tree(np.array([-1, -1, 1, 1]))
     assert tree.levels.tolist() == [0, 0, 1, 1]

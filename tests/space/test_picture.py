@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
+import math
 import re
 import struct
 import xml.etree.ElementTree as Xml
 import zlib
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from louver.errors import ParameterError
-from louver.space import Cut, Decomposition, Map, averages, cells, heatmap, page, png, region, svg
-from louver.space.picture import EMPTY, INK, Drawn, ramp
+from louver.space import Cut, Decomposition, Map, cells, combined, judge, page, png, region, svg
+from louver.space.evidence import Evidence
+from louver.space.judged import Sheet
+from louver.space.picture import EMPTY, HATCH, INK, Drawn, ramp
 from tests.space.fields import bump, seeded
 
 STRUCTURES = (Cut(1, readings=20_000), Decomposition(1, centred=True))
@@ -44,7 +51,7 @@ def pixels(image: bytes) -> list[list[str]]:
 @pytest.mark.parametrize("structure", STRUCTURES)
 def test_a_png_has_the_colour_of_each_average_and_a_line_inside_what_is_above(structure: Cut | Decomposition) -> None:
     map_ = released(structure)
-    shown, drawn = pixels(png(map_, 60, 20)), Drawn.of(map_, 60, 20, "mean", 3)
+    shown, drawn = pixels(png(map_, 60, 20, rule="mean")), Drawn.of(map_, 60, 20, rule="mean")
     size, colours = len(shown[0]) // 20, [*ramp(), EMPTY]
     middles = [
         [shown[(19 - row) * size + size // 2][column * size + size // 2] for column in range(20)] for row in range(20)
@@ -56,26 +63,89 @@ def test_a_png_has_the_colour_of_each_average_and_a_line_inside_what_is_above(st
     assert not (inked & ~around).any()
 
 
-def test_an_svg_is_well_formed_and_says_how_many_cells_are_above() -> None:
-    map_ = replace(released(), about={"value": "<heat & dust>"})
-    picture = Xml.fromstring(svg(map_, 60, 25))  # noqa: S314 our own
-    flagged = int(heatmap(map_, 60, 25).sum())
-    assert picture.attrib["aria-label"] == f"average of <heat & dust> above 60: {flagged} of 625 cells"
-    path = next(each.attrib["d"] for each in picture.iter() if each.tag.endswith("path") and "h1" in each.attrib["d"])
-    turned = np.pad(heatmap(map_, 60, 25), 1)
-    sides = (turned[1:] != turned[:-1]).sum() + (turned[:, 1:] != turned[:, :-1]).sum()
-    assert path.count("M") == sides
+def test_a_png_hatches_what_may_be_above_and_nothing_else() -> None:
+    map_ = released()
+    shown, drawn = pixels(png(map_, 60, 20)), Drawn.of(map_, 60, 20)
+    assert drawn.maybe is not None
+    assert drawn.maybe.any()
+    size = len(shown[0]) // 20
+    hatched = np.array([[pixel == HATCH for pixel in row] for row in shown]).reshape(20, size, 20, size)
+    np.testing.assert_array_equal(np.flipud(hatched.any(axis=(1, 3))), drawn.maybe)
+
+
+def test_a_png_says_what_it_is_in_its_description() -> None:
+    image = png(replace(released(), about={"value": "dust", "protected": "Protected: all."}), 60)
+    assert b"tEXtDescription\0average of dust" in image
+    assert b"epsilon 1. Protected: all." in image
+
+
+def test_an_svg_is_well_formed_and_says_how_much_is_above_what_it_cost_and_who_is_protected() -> None:
+    map_ = replace(released(), about={"value": "<heat & dust>", "protected": "Protected: <all>."})
+    picture = Xml.fromstring(svg(map_, 60))  # noqa: S314 our own
+    drawn = Drawn.of(map_, 60)
+    assert drawn.maybe is not None
+    sheet = Sheet.of(map_)
+    parts = [f"{float(sheet.areas[each].sum()):.1%}" for each in (drawn.flags, drawn.maybe)]
+    assert picture.attrib["aria-label"] == (
+        f"average of <heat & dust>: {parts[0]} of the area is above 60, {parts[1]} may be"
+    )
+    words = " ".join(each.text or "" for each in picture.iter() if each.tag.endswith("text"))
+    assert "Protected: <all>." in words
+    assert "Numbers are noisy: epsilon 1." in words
+    assert "called above in at most 1 of 20 cases" in words
+
+
+def test_a_firm_line_is_around_what_is_clearly_above_and_a_dashed_one_around_what_may_be() -> None:
+    map_ = released()
+    judged = judge(map_, 60)
+    firm, dashed = (sides(each) for each in (judged.above, judged.above | judged.maybe))
+    picture = Xml.fromstring(svg(map_, 60))  # noqa: S314 our own
+    drawn = {
+        "stroke-dasharray" in each.attrib: each.attrib["d"].count("M")
+        for each in picture.iter()
+        if each.tag.endswith("path") and each.attrib.get("fill") == "none"
+    }
+    assert drawn == {False: len(firm), True: len(dashed - firm)}
+    assert len(dashed - firm) > 0
+
+
+def sides(flags: NDArray[np.bool_]) -> set[tuple[int, ...]]:
+    turned = np.pad(flags, 1)
+    flat, upright = turned[1:] != turned[:-1], turned[:, 1:] != turned[:, :-1]
+    return {(0, *place) for place in np.argwhere(flat)} | {(1, *place) for place in np.argwhere(upright)}
+
+
+def test_a_picture_has_the_cells_of_the_map_itself() -> None:
+    """A grid of 25 x 25 on 64 atoms has cells of two and three atoms; each is one cell of the picture."""
+    map_ = released()
+    drawn = Drawn.of(map_, 60)
+    assert drawn.flags.size == len(map_.tree.leaves)
+    assert drawn.across is not None
+    assert set(np.diff(drawn.across)) == {2.0, 3.0}
+    assert Drawn.of(map_, 60, 20).flags.shape == (20, 20)
 
 
 @pytest.mark.parametrize("structure", STRUCTURES)
-def test_a_page_holds_averages_that_are_above_exactly_where_the_heatmap_is(structure: Cut | Decomposition) -> None:
+def test_a_page_judges_cells_as_python_does(structure: Cut | Decomposition) -> None:
+    """What the script computes, computed here from the numbers that the page holds."""
     map_ = released(structure)
-    data = json.loads(re.findall(r'<script id="data" type="application/json">(.*?)</script>', page(map_, 60, 20))[0])
-    shown = np.array([np.nan if each is None else each for each in data["averages"]]).reshape(20, 20)
-    exact = averages(map_, 20, sure=3)
+    data = json.loads(re.findall(r'<script id="data" type="application/json">(.*?)</script>', page(map_, 60))[0])
+    rows, columns = len(data["along"]) - 1, len(data["across"]) - 1
+    counts, sums, count_squares, sum_squares, count_fourths, sum_fourths = (
+        np.broadcast_to(np.array(data["evidence"][name], dtype=np.float64), rows * columns) for name in Evidence._fields
+    )
     for threshold in (30, 60, 80):
-        far = ~(np.abs(exact - threshold) < 0.1)  # four digits are shown
-        np.testing.assert_array_equal((shown > threshold)[far], heatmap(map_, threshold, 20)[far])
+        level = threshold - data["zero"]
+        squares = sum_squares + level**2 * count_squares
+        heavy = (sum_fourths + level**4 * count_fourths) / squares**2
+        score = (sums - level * counts) / np.sqrt(squares)
+        normal = np.array([0.5 * math.erfc(-each / math.sqrt(2)) for each in score])
+        tail = np.exp(-math.sqrt(2) * np.abs(score)) / 2
+        believed = heavy * np.where(score < 0, tail, 1 - tail) + (1 - heavy) * normal
+        judged = judge(map_, threshold)
+        np.testing.assert_allclose(believed.reshape(rows, columns), judged.probabilities, atol=1e-5)
+        shown = np.array([each is not None for each in data["averages"]])
+        np.testing.assert_array_equal(shown.reshape(rows, columns), judged.known)
 
 
 def test_a_page_needs_nothing_from_outside_and_no_word_can_break_out_of_it() -> None:
@@ -87,6 +157,31 @@ def test_a_page_needs_nothing_from_outside_and_no_word_can_break_out_of_it() -> 
     assert "prefers-color-scheme: dark" in text
 
 
+def test_a_word_that_looks_like_a_gap_of_the_page_stays_a_word() -> None:
+    """Filled in one after the other, the data would break out of the attribute that holds the name."""
+    about = {"value": "@DATA@", "x": " onfocus=alert(1) autofocus z=", "protected": "@SCRIPT@"}
+    text = page(replace(released(), about=about), 60)
+    assert 'aria-label="Map of average of @DATA@"' in text
+    assert "@SCRIPT@ Price" in text
+
+
+def test_only_the_script_of_the_page_may_run() -> None:
+    text = page(released(), 60)
+    script = re.findall(r"<script>(.*?)</script>", text, re.DOTALL)[0]
+    allowed = re.findall(r"script-src 'sha256-([^']+)'", text)[0]
+    assert allowed == base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    assert "default-src 'none'" in text
+
+
+def test_pictures_and_pages_of_rounds_say_what_one_round_costs_and_counts() -> None:
+    rounds = [Cut(Fraction(1, 4), readings=20_000).release(bump(20_000), bits=seeded(seed)) for seed in range(4)]
+    said = "epsilon 0.25 in one round, epsilon 1 for somebody who is in all of the 4 rounds"
+    text = page(combined(rounds), 60)
+    assert f"Price: {said}." in text
+    assert '"counted":"readings of one of 4 rounds"' in text
+    assert said in Drawn.of(combined(rounds), 60).small_print
+
+
 def test_the_error_of_one_cell_is_that_of_its_region() -> None:
     for structure in STRUCTURES:
         map_ = released(structure)
@@ -94,7 +189,7 @@ def test_the_error_of_one_cell_is_that_of_its_region() -> None:
         asked = region(map_, (25, 50, 50, 75))
         assert found.counts[2, 1] == pytest.approx(asked.count.value)
         assert found.averages[2, 1] == pytest.approx(asked.average.value)
-        assert found.errors[2, 1] == pytest.approx(asked.average.error)
+        assert found.errors[2, 1] == pytest.approx(asked.average.noise)
 
 
 def test_a_map_without_readings_can_be_drawn() -> None:

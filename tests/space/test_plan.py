@@ -14,12 +14,11 @@ from louver.errors import DataError, ParameterError
 from louver.ledger import Cap, Ledger
 from louver.privacy import Pure, Scope, Unit
 from louver.source import Bound, Source, Table
-from louver.space import MapPlan, map_plan, publish_map, region
+from louver.space import Cut, MapPlan, map_plan, publish_map, region
 from louver.space.field import Field
 from louver.space.measure import rates
-from louver.space.plan import TREE, WAYS
-from louver.space.planning import sized_for_rounds
 from louver.space.released import Map
+from louver.space.ways import TREE, WAYS, sized_for_rounds
 from louver.steward import Steward
 from tests.space.fields import readings, seeded
 
@@ -136,7 +135,9 @@ def test_a_round_has_the_rows_of_its_time_only(tmp_path: Path) -> None:
 def test_rounds_share_the_price_of_their_window_and_one_finer_grid(tmp_path: Path) -> None:
     plan = map_plan(stored(tmp_path), **AREA, epsilon=2, rounds=4, readings=5000)
     assert plan.price == Pure(Fraction(1, 2))
-    assert plan.readings == sized_for_rounds(5000, 4) == 10_000
+    assert plan.together == 2
+    assert isinstance(plan.structure, Cut)
+    assert plan.structure.readings == sized_for_rounds(5000, 4) == 10_000
 
 
 def test_the_same_key_gives_the_same_map_for_nothing(tmp_path: Path) -> None:
@@ -190,11 +191,9 @@ def test_a_cheaper_plan_costs_what_it_says(tmp_path: Path) -> None:
 def test_the_promise_says_how_much_noise_there_is(tmp_path: Path) -> None:
     plan = map_plan(stored(tmp_path), **AREA, epsilon=1, readings=2000)
     released = plan.structure.release(field(16), bits=seeded(1)).noisy
-    count, total = plan.errors
-    step = float(plan.located.values.step)
+    count = plan.expected().count_error
     assert count**2 == pytest.approx(released.count_variances[-1])
-    assert (total / step) ** 2 == pytest.approx(released.sum_variances[-1])
-    assert f"{count:.3g}" in plan.promise
+    assert f"a count is off by {count:.3g} (one standard error)" in plan.promise
 
 
 def test_nobody_said_how_many_rows_count_so_there_is_a_warning(tmp_path: Path) -> None:
@@ -223,6 +222,15 @@ def test_nobody_said_how_many_rows_count_so_there_is_a_warning(tmp_path: Path) -
         ({"atoms": 1}, "atoms must be between 2 and 1024"),
         ({"rows_per_unit": 3}, "the unit is the row itself"),
         ({"rounds": 3}, "give readings"),
+        ({"rounds": 3, "readings": 9, "way": "adaptive"}, "by cut or uniform"),
+        ({"rounds": 0, "readings": 9}, "rounds must be between 1 and 10000"),
+        ({"depth": 2}, "how a decomposition is split, and no other way"),
+        ({"way": TREE, "stop": "late"}, "stop is 'children' or 'count'"),
+        ({"way": TREE, "depth": 17}, "depth must be between 0 and 16"),
+        ({"way": TREE, "level_share": 1}, "level_share must be between 0 and 1"),
+        ({"way": TREE, "least": -1}, "least must be between"),
+        ({"outside": "fold"}, "outside is 'drop' or 'clamp'"),
+        ({"value": None}, "counts alone has no values"),
         ({"begin": "2026-03-01"}, "give both"),
         ({"begin": "2026-03-02", "end": "2026-03-02"}, "must end after it begins"),
         ({"begin": "soon", "end": "2026-03-02"}, "is a time like"),

@@ -113,6 +113,7 @@ def test_regions_are_named_by_their_property_their_id_or_a_number(tmp_path: Path
         polygon([[0, 0], [1], [1, 1]]),
         polygon([[0, 0], [float("nan"), 1], [1, 1]]),
         polygon("abcd"),
+        polygon([[0, 0], [10**400, 1], [1, 1]]),
         {"type": "Polygon", "coordinates": 5},
         {"type": ["Polygon"], "coordinates": [SQUARE]},
     ],
@@ -139,3 +140,44 @@ def test_a_region_elsewhere_is_refused() -> None:
     released = Cut(1, readings=5000).release(bump(5000), bits=seeded(1))
     with pytest.raises(ParameterError, match="outside the map's bounds"):
         region(released, Polygons.of(polygon([[200, 200], [300, 200], [300, 300]])))
+
+
+def named(**properties: Any) -> dict[str, Any]:
+    return {"type": "Feature", "properties": properties, "geometry": polygon(SQUARE)}
+
+
+def test_the_name_of_a_region_is_the_property_that_is_asked_for() -> None:
+    features = {"type": "FeatureCollection", "features": [named(GEN="Mitte", id=3), named(GEN="Wedding", id=4)]}
+    assert list(read_regions(features, name="GEN")) == ["Mitte", "Wedding"]
+    assert list(read_regions(features, name="id")) == ["3", "4"]
+    assert list(read_regions(features)) == ["1", "2"]
+    with pytest.raises(ParameterError, match="Region 1 has no property 'name'"):
+        read_regions(features, name="name")
+
+
+def test_a_name_in_capital_letters_is_a_name() -> None:
+    assert list(read_regions(named(NAME="Mitte"))) == ["Mitte"]
+
+
+@pytest.mark.parametrize(
+    "geometry",
+    [
+        polygon([[10, 10], [60, 60], [60, 10], [10, 60]]),
+        {"type": "MultiPolygon", "coordinates": [[SQUARE], [SQUARE]]},
+    ],
+    ids=["crossed", "twice"],
+)
+def test_a_region_that_is_not_counted_once_is_refused(geometry: Any) -> None:
+    released = Cut(1, readings=5000).release(bump(5000), bits=seeded(1))
+    with pytest.raises(ParameterError, match="crosses itself, or its parts overlap"):
+        region(released, Polygons.of(geometry))
+
+
+def test_cells_far_from_the_origin_are_still_whole() -> None:
+    """Metres from the equator: areas there have sixteen digits, and a cell has the last of them."""
+    far = np.array([[x + 390_000, y + 5_810_000] for x, y in SQUARE])
+    west, south, east, north = cells(10)
+    shares = Polygons.of(polygon(far.tolist())).shares(
+        west + 390_000, south + 5_810_000, east + 390_000, north + 5_810_000
+    )
+    assert set(np.round(shares, 12).tolist()) == {0.0, 1.0}

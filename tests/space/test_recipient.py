@@ -10,7 +10,7 @@ import pytest
 
 from louver.errors import ParameterError
 from louver.privacy import Pure
-from louver.space import recipient
+from louver.space import evidence
 from louver.space.bounds import Bounds
 from louver.space.cut import Cut
 from louver.space.decomposition import Decomposition
@@ -158,7 +158,7 @@ def test_the_posterior_of_a_grid_and_of_a_tree_are_computed_alike() -> None:
     released = Cut(1, readings=2000).release(bump(2000), bits=seeded(4))
     as_grid = posterior(released, 70, 13)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(recipient, "_grid_moments", recipient._tree_moments)
+        patch.setattr(evidence, "_grid_moments", evidence._tree_moments)
         assert np.allclose(posterior(released, 70, 13), as_grid)
 
 

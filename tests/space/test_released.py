@@ -84,6 +84,18 @@ def change(name: str, place: int, value: object) -> Callable[[dict[str, Any]], N
         change("rectangles", 1, [5, 0, 4, 1]),
         change("rectangles", 0, [0, 0, 999, 999]),
         change("rectangles", 0, [0.5, 0, 1, 1]),
+        put("epsilon", "1e999999999"),
+        put("epsilon", "1" + 400 * "0"),
+        put("epsilon", 1.5),
+        put("values", {"low": "0", "high": "1e999999999", "step": "1"}),
+        put("values", {"low": "0", "high": "10", "step": "1e-99999999"}),
+        put("bounds", {**PLAIN["bounds"], "degrees": "no"}),
+        put("bounds", {**PLAIN["bounds"], "crs": 4326}),
+        put("bounds", {**PLAIN["bounds"], "north": None}),
+        put("rounds", ["1e999999999"]),
+        put("rounds", 4),
+        change("counts", 0, 1e308),
+        change("variances", 0, [1e308, 1.0]),
     ],
 )
 def test_what_is_no_map_is_refused_with_a_sentence(harm: Callable[[dict[str, Any]], None]) -> None:
@@ -100,6 +112,16 @@ def test_children_that_do_not_stand_together_are_refused() -> None:
     other = parents.index(parents[one]) - 1
     for name in ("parents", "rectangles", "counts", "sums", "law"):
         plain[name][one], plain[name][other] = plain[name][other], plain[name][one]
+    with pytest.raises(ParameterError, match="build it again"):
+        Map.from_dict(plain)
+
+
+def test_a_chain_of_many_nodes_is_refused_before_it_is_followed() -> None:
+    plain = copy.deepcopy(PLAIN)
+    size = 100_000
+    plain["parents"] = list(range(-1, size - 1))
+    plain["rectangles"] = [[0, 0, 256, 256]] * size
+    plain["counts"], plain["sums"], plain["law"] = [0] * size, [0] * size, [0] * size
     with pytest.raises(ParameterError, match="build it again"):
         Map.from_dict(plain)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -34,6 +36,37 @@ def released(field: Field, seed: int) -> Map:
 
 def test_rounds_cost_what_they_cost_together() -> None:
     assert combined([released(constant(5, 50), seed) for seed in range(3)]).price == Pure(Fraction(3, 4))
+
+
+def test_a_map_of_rounds_knows_them_and_keeps_them() -> None:
+    """Each round has a price of its own, and counts are those of one round."""
+    four = [released(constant(500, 50), seed) for seed in range(4)]
+    once = combined(four)
+    assert once.rounds == (Pure(Fraction(1, 4)),) * 4
+    assert Map.from_dict(json.loads(json.dumps(once.to_dict()))).rounds == once.rounds
+    assert once.counted == "readings of one of 4 rounds"
+    assert once.paid == "epsilon 0.25 in one round, epsilon 1 for somebody who is in all of the 4 rounds"
+    assert once.counts.mean() == pytest.approx(500, abs=1)
+    later = combined([combined(four[:2]), combined(four[2:])])
+    assert (later.rounds, later.price) == (once.rounds, once.price)
+    assert (four[0].rounds, four[0].counted, four[0].paid) == ((), "readings", "epsilon 0.25")
+
+
+def test_a_round_counts_once() -> None:
+    one, other = (released(constant(5, 50), seed) for seed in range(2))
+    with pytest.raises(ParameterError, match="two of these maps are the same"):
+        combined([one, other, Map.from_dict(one.to_dict())])
+
+
+def test_maps_of_different_columns_are_no_rounds() -> None:
+    one, other = (released(constant(5, 50), seed) for seed in range(2))
+    with pytest.raises(ParameterError, match="map 2 differs from the first; build each round of the same columns"):
+        combined([replace(one, about={"value": "pm25"}), replace(other, about={"value": "noise"})])
+
+
+def test_a_map_of_cells_within_cells_is_named() -> None:
+    with pytest.raises(ParameterError, match="map 1 has cells within cells"):
+        combined([Cut(1).release(bump(20_000), bits=seeded(1))])
 
 
 def test_without_drift_rounds_are_averaged() -> None:

@@ -34,6 +34,7 @@ PRICED: dict[str, dict[str, Any]] = {
 PRICED["truncated"] |= {"tick_bound": 64, "options": {"lag": 3}}
 PRICED["running-mean"] |= {"tick_bound": 64, "options": {"lag": 3}}
 PRICED["window-mean"] |= {"tick_bound": 64, "options": {"lag": 3, "over": 2}}
+PRICED["present-mean"] |= {"tick_bound": 64, "options": {"lag": 3}}
 PRICED["histogram"] |= {"options": {"bins": "2, 35"}}
 # At this price there is next to no noise, so that sums can be compared with the truth.
 LOUD: dict[str, dict[str, Any]] = {

@@ -78,6 +78,45 @@ def test_a_window_mean_is_a_difference_of_released_sums() -> None:
     assert "the mean count of the last 4 ticks by room" in plan.promise
 
 
+def test_ticks_without_rows_are_missing_from_the_mean_of_what_is_there(tmp_path: Path) -> None:
+    """The lab has nobody in every third tick, and one or two people in the others."""
+    with house(tmp_path, cap=10**5, seed=2) as made:
+        here, of_all = (
+            values_of(made.steward.run(planned(mechanism=name, epsilon=4000, **CUT)).answer)[-1, 1]
+            for name in ("present-mean", "running-mean")
+        )
+    assert here == pytest.approx(1.5, abs=0.05)
+    assert of_all == pytest.approx(1.0, abs=0.05)
+
+
+def test_a_sum_of_nothing_is_told_from_a_sum_of_zeros(tmp_path: Path) -> None:
+    """In the hall a tick is 6, or 0, or has no number; the mean of what is there knows the 0 and not the other."""
+    watts = ["6", "0", "none"]
+    lines = [f"a,hall,2018-02-01T09:{5 * tick:02}:00,{watts[tick % 3]}" for tick in range(TICKS)]
+    with house(tmp_path, cap=10**5, seed=2, text="\n".join(["person,room,time,watts", *lines])) as made:
+        plan = planned(mechanism="present-mean", sum_of="watts", epsilon=4000, **CUT)
+        assert values_of(made.steward.run(plan).answer)[-1, 0] == pytest.approx(3, abs=0.05)
+
+
+def test_a_tick_of_which_nothing_is_known_is_missing_from_the_mean_of_what_is_there() -> None:
+    plan = planned(mechanism="present-mean", epsilon=4000, **CUT)
+    state: Any = None
+    released: Any = None
+    for tick in range(TICKS):
+        view = None if tick % 2 else View((np.array([20, 20]),))
+        released, state = plan.advance(state, view, seeded(tick))
+    assert [region[0] for region in released["values"]] == pytest.approx([20, 20], abs=0.5)
+
+
+def test_a_plan_of_the_mean_of_what_is_there_reads_no_more_than_it_must() -> None:
+    counted = planned(mechanism="present-mean", **CUT).reading
+    summed = planned(mechanism="present-mean", sum_of="watts", **CUT).reading
+    assert counted is not None
+    assert summed is not None
+    assert [each.kind for each in counted.measures] == ["count"]
+    assert [(each.kind, each.column) for each in summed.measures] == [("sum", "watts"), ("count", "watts")]
+
+
 def test_a_histogram_counts_the_ticks_of_each_region_by_bins(tmp_path: Path) -> None:
     with house(tmp_path, cap=10**5) as made:
         asked: dict[str, Any] = {**HOUR, "mechanism": "histogram", "epsilon": 10**4, "options": {"bins": "1, 2, 35"}}
@@ -162,6 +201,7 @@ def test_the_ledger_must_have_a_delta_to_pay_one(tmp_path: Path) -> None:
 LIVE: dict[str, dict[str, Any]] = {
     "running-mean": CUT,
     "window-mean": {"tick_bound": 64, "options": {"lag": 3, "over": 2}},
+    "present-mean": CUT,
     "histogram": {"options": {"bins": "2, 35"}},
     "sum": {"live": True},
 }

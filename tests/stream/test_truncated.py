@@ -261,3 +261,12 @@ def test_a_state_whose_count_is_dearer_than_the_mean_is_refused() -> None:
     plain["state"]["counts"]["parameters"]["epsilon"] = "1000"
     with pytest.raises(LouverError, match="damaged"):
         PresentMean.from_dict(plain)
+
+
+def test_a_state_from_before_the_split_could_be_said_goes_on() -> None:
+    stream = TruncatedSum(1, 32, 20, lag=6, threshold="smooth")
+    stream.run(np.arange(10))
+    stored = stream.to_dict()
+    del stored["parameters"]["threshold_part"]
+    again = TruncatedSum.from_dict(stored)
+    assert (again.to_dict(), again.threshold_part) == (stream.to_dict(), Fraction(4, 5))

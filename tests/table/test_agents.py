@@ -90,6 +90,10 @@ def test_bad_agents_are_refused() -> None:
         Agent(KEY, table, 3, place="hall")
     with pytest.raises(LouverError, match=r"^Name the table"):
         Agent(KEY, table, 0, place="")
+    with pytest.raises(LouverError, match=r"^Name the table"):
+        Agent(KEY, table, 0, place=7)  # type: ignore[arg-type]
+    with pytest.raises(LouverError, match=r"^Agents publish the cells of a WholeTable"):
+        Agent(KEY, "no", 0, place="hall")  # type: ignore[arg-type]
     with pytest.raises(LouverError, match=r"without queries"):
         Agent(KEY, WholeTable(Invariants.total(2), epsilon=1, queries=[[1, 0], [0, 1]]), 0, place="hall")
     with pytest.raises(LouverError, match="signed whole numbers"):

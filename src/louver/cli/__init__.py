@@ -20,6 +20,7 @@ COMMANDS = {
     "publish": "publish private numbers: a stream of values, or a table of counts with exact totals",
     "sense": "turn raw events into a table of pseudonyms that can be asked about",
     "simulate": "invent a building's events, or other data, with the truth behind them",
+    "survey": "ask people a question by randomized response, so that nobody has to be trusted",
     "watch": "decide standing questions slot by slot over a feed, and raise alarms",
 }
 

@@ -15,6 +15,7 @@ from louver.cli import ui
 from louver.cli.ask_shown import Priced, show_answer, show_plan
 from louver.cli.ask_source import asked_domain, asked_ledger, asked_source, why_refused
 from louver.cli.ask_words import said_with_flags
+from louver.cli.options import add_data, add_payer, add_source, number_from
 from louver.errors import DataError, LouverError, ParameterError
 
 if TYPE_CHECKING:
@@ -27,23 +28,14 @@ OBJECTIVES = ("worst", "mean", "entropy")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "source", metavar="FILE_OR_SOURCE", help="a .csv or .parquet file, louver.toml, or a source named in one"
-    )
+    add_source(parser)
     parser.add_argument("question", metavar="SQL", help="SELECT keys FROM t GROUP BY keys HAVING a condition")
     promise = parser.add_argument_group("the promise")
     promise.add_argument("--miss-rate", metavar="RATE", help="how rarely a key that meets it may be missed: 0.05")
     promise.add_argument("--slack", metavar="S", help="how far from the threshold either answer is fine: 10")
     promise.add_argument("--false-alarm-rate", metavar="RATE", help="beyond the slack; as the miss rate unless given")
     promise.add_argument("--within", metavar="D", help="for aggregates without HAVING: how far each may be off")
-    data = parser.add_argument_group("the data")
-    data.add_argument("--unit", help="who is protected, for a bare file: '(person, day)', or row")
-    data.add_argument("--domain", metavar="NAME_OR_FILE", help="the public list of keys")
-    data.add_argument(
-        "--rows-per-unit", metavar="N", type=int, help="how many rows of one unit count; one, unless given"
-    )
-    data.add_argument("--keys-per-unit", metavar="N", type=int, help="under how many keys one unit counts")
-    data.add_argument("--dataset", metavar="ID", help="the name of a bare file's data set, as its ledger has it")
+    add_data(parser, domain="the public list of keys")
     way = parser.add_argument_group("the way")
     way.add_argument("--objective", metavar="AIM", help="what is kept small: worst, mean or entropy")
     way.add_argument("--strategy", metavar="NAME", help="shift, progressive, adaptive, sparse or naive")
@@ -55,11 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     way.add_argument(
         "--survey", metavar="E", help="what one unit pays for a rough look beforehand, to choose the steps by"
     )
-    pay = parser.add_argument_group("who pays")
-    pay.add_argument("--ledger", metavar="WHERE", help="a file or postgresql://; beside a bare file unless given")
-    pay.add_argument("--budget", metavar="EPSILON", help="makes the ledger, if there is none, with this cap")
-    pay.add_argument("--audience", metavar="NAME", help="whose part of the budget pays")
-    pay.add_argument("--key", metavar="TEXT", help="asked again with the same key, the same answer costs nothing")
+    add_payer(parser, key="asked again with the same key, the same answer costs nothing")
     show = parser.add_argument_group("what is shown")
     show.add_argument(
         "--dry-run", action="store_true", help="price and promise only; nothing is reserved, and no row is read"
@@ -78,9 +66,9 @@ def run(arguments: argparse.Namespace) -> None:
 
     _check_plot(arguments)
     source = asked_source(arguments)
-    promise, budget = _promise(arguments), _number(arguments, "budget", source)
+    promise, budget = _promise(arguments), number_from(arguments, "budget", source.defaults.get("budget"))
     promise["domain"] = asked_domain(source, _given(arguments, "domain"), arguments.question)
-    survey = _number(arguments, "survey")
+    survey = number_from(arguments, "survey")
     with said_with_flags(), _place_shown():
         plan: Any = planned(source, arguments.question, **promise)
 
@@ -171,15 +159,15 @@ def _promise(arguments: argparse.Namespace) -> dict[str, Any]:
     if objective is not None and objective not in OBJECTIVES:
         raise ParameterError(f"--objective must be one of {', '.join(OBJECTIVES)}, not {objective!r}.")
     return {
-        "miss_rate": _number(arguments, "miss_rate"),
+        "miss_rate": number_from(arguments, "miss_rate"),
         "slack": _numbers(arguments, "slack"),
-        "false_alarm_rate": _number(arguments, "false_alarm_rate"),
+        "false_alarm_rate": number_from(arguments, "false_alarm_rate"),
         "within": _numbers(arguments, "within"),
         "objective": objective,
         "strategy": arguments.strategy,
         "levels": arguments.levels,
         "alarms": arguments.alarms,
-        "epsilon": _number(arguments, "epsilon"),
+        "epsilon": number_from(arguments, "epsilon"),
         "rows_per_unit": arguments.rows_per_unit,
         "keys_per_unit": arguments.keys_per_unit,
     }
@@ -189,16 +177,6 @@ def _given(arguments: argparse.Namespace, name: str) -> str | None:
     """What a flag says, or the environment: LOUVER_MISS_RATE for --miss-rate."""
     flag: str | None = getattr(arguments, name)
     return flag if flag is not None else os.environ.get(f"LOUVER_{name.upper()}")
-
-
-def _number(arguments: argparse.Namespace, name: str, source: Source | None = None) -> Fraction | None:
-    from louver.cli.ledger.written import number
-
-    text = _given(arguments, name)
-    if text is not None:
-        return number(f"--{name.replace('_', '-')}", text)
-    default = None if source is None else source.defaults.get(name)
-    return default if isinstance(default, Fraction) else None
 
 
 def _numbers(arguments: argparse.Namespace, name: str) -> Fraction | list[Fraction] | None:

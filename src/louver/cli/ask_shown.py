@@ -166,9 +166,10 @@ def _print_keys(answer: Answer) -> None:
 
 def _account(arguments: argparse.Namespace, source: Source, plan: Any) -> tuple[Fraction | None, Fraction | None]:
     """What the ledger could still pay at the most used point that the plan touches, and what is spent there."""
-    from louver.decide.asking import spent_together, touched
     from louver.ledger import Ledger
     from louver.ledger.place import store_at
+    from louver.privacy import Scope
+    from louver.publishing.paying import spent_together
     from louver.steward import Steward
 
     where = ledger_address(arguments, source)
@@ -176,7 +177,7 @@ def _account(arguments: argparse.Namespace, source: Source, plan: Any) -> tuple[
         return None, None
     with Ledger.open(where) as ledger:
         Steward(source.table, ledger)  # says what does not fit together
-        region = touched(plan)
+        region = Scope.covering([charge.scope for charge in plan.worst])
         return ledger.remaining(region, arguments.audience), spent_together(ledger, region)
 
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from louver.privacy import Charge
     from louver.source.description import Source
     from louver.source.domain import Domain
+    from louver.source.table import Table
 
 DESCRIPTION = "louver.toml"
 FILES = (".csv", ".parquet")
@@ -27,7 +28,12 @@ SERVERS = ("postgresql://", "postgres://")
 
 
 def asked_source(arguments: argparse.Namespace) -> Source:
-    """The source behind FILE_OR_SOURCE: a data file, louver.toml, louver.toml:NAME, or a name in ./louver.toml."""
+    """The source behind FILE_OR_SOURCE: a data file, louver.toml, louver.toml:NAME, or a name in ./louver.toml.
+
+    A data file without a unit is the source that louver.toml beside it describes.
+    """
+    if arguments.unit is None:
+        arguments.source = as_described(arguments.source)
     given: str = arguments.source
     if is_bare(given):
         return _with_rows(_bare(arguments))
@@ -74,27 +80,43 @@ def is_bare(given: str) -> bool:
     return Path(given).suffix.lower() in FILES or (bool(table) and Path(file).suffix.lower() in TABLES)
 
 
+def as_described(given: str) -> str:
+    """A data file as the source that louver.toml beside it describes, if it does; anything else as it is given."""
+    from louver.source.toml_file import sources_of
+
+    rows = Path(given)
+    description = rows.parent / DESCRIPTION
+    if rows.suffix.lower() not in FILES or given.startswith(SERVERS) or not description.is_file():
+        return given
+    _check_file(rows)
+    names = sources_of(description, rows)
+    if len(names) > 1:
+        ways = " or ".join(f"{description}:{name}" for name in names)
+        raise ParameterError(f"{description} describes {given} more than once; say which is meant: {ways}.")
+    return f"{description}:{names[0]}" if names else given
+
+
 def asked_domain(source: Source, given: str | None, sql: str) -> Domain | str | None:
     """A domain of the source by name, or a file or table with one, whose keys are those of the question."""
     if given is None or given in source.domains:
         return given
     is_table = given.startswith(SERVERS) or "#" in given
     if is_table or Path(given).suffix.lower() in DOMAIN_FILES:
-        return _read_domain(given, tuple(getattr(_asked(sql), "keys", ())))
+        return _read_domain(source.table, given, tuple(getattr(_asked(sql), "keys", ())))
     return given
 
 
-def _read_domain(place: str, keys: tuple[str, ...]) -> Domain:
+def _read_domain(table: Table, place: str, keys: tuple[str, ...]) -> Domain:
     """The domain of a file, by the keys that are asked about where it has them, else by its first column."""
-    from louver.source.domain import Domain
+    from louver.source.public_list import public_list
 
     if not keys:
-        return Domain.read(place)
+        return public_list(table, place)
     try:
-        return Domain.read(place, keys)
+        return public_list(table, place, keys)
     except LouverError as fault:
         with suppress(LouverError):
-            return Domain.read(place)
+            return public_list(table, place)
         raise fault from None
 
 

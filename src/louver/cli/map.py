@@ -6,7 +6,7 @@ from louver.cli.parser import Parser
 
 COMMANDS = {
     "build": "a map of counts and averages over an area, paid for by a ledger",
-    "show": "a heatmap of a map, as a picture, a page or text, at no price",
+    "show": "what is above a threshold, as a picture, a page, text or cells for GIS tools, at no price",
     "ask": "the count and the average of a rectangle or of regions, at no price",
     "combine": "several rounds of a map as one, at no further price",
 }

@@ -7,10 +7,10 @@ import os
 import secrets
 from typing import TYPE_CHECKING, Any
 
-from louver.cli import ui
 from louver.cli.ask_source import asked_ledger, asked_source, why_refused
-from louver.cli.ask_words import with_flags
-from louver.cli.map_options import check_new, number_from, numbers, said, say, signed, takes_negatives
+from louver.cli.map_build_shown import show_made, show_plan
+from louver.cli.map_options import above_0, check_new, numbers, said, signed, takes_negatives
+from louver.cli.options import add_data, add_payer, add_source, number_from
 from louver.cli.publish_files import check_written
 from louver.cli.publish_shown import at_work
 from louver.errors import LouverError, ParameterError
@@ -20,22 +20,26 @@ if TYPE_CHECKING:
     from louver.source.description import Source
     from louver.space.plan import MapPlan
 
-COMMAND = "map build"
+STOPS = ("children", "count")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     takes_negatives(parser)
     parser.set_defaults(question="", plot=None, state=None, domain=None)
-    parser.add_argument(
-        "source", metavar="FILE_OR_SOURCE", help="a .csv or .parquet file, louver.toml, or a source named in one"
-    )
+    add_source(parser)
     what = parser.add_argument_group("what")
-    what.add_argument("--x", metavar="COLUMN", required=True, help="from west to east; lon and lat are degrees")
+    what.add_argument(
+        "--x", metavar="COLUMN", required=True, help="from west to east; lon, longitude, lat and latitude are degrees"
+    )
     what.add_argument("--y", metavar="COLUMN", required=True, help="from south to north")
-    what.add_argument("--value", metavar="COLUMN", required=True, help="what was measured there")
+    what.add_argument("--value", metavar="COLUMN", help="what was measured there; without it, a map of counts alone")
     what.add_argument("--bounds", metavar="W,S,E,N", required=True, help="the public area: west, south, east, north")
     what.add_argument("--range", metavar="LOW,HIGH", help="the public range of values; as the source declares it")
     what.add_argument("--degrees", action="store_true", help="the bounds are degrees, whatever the columns are called")
+    what.add_argument("--crs", metavar="NAME", help="the system of the coordinates, such as EPSG:25833, for GIS tools")
+    what.add_argument(
+        "--outside", choices=("drop", "clamp"), default="drop", help="rows outside: left out, or at the nearest edge"
+    )
     round_ = parser.add_argument_group("one round of readings")
     round_.add_argument("--time", metavar="COLUMN", help="the column of times; as the source says, else time")
     round_.add_argument("--from", metavar="TIME", dest="begin", help="the first time that counts, in UTC")
@@ -44,24 +48,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--rounds", metavar="N", type=int, default=1, help="epsilon is for so many rounds, of which this is one"
     )
     way = parser.add_argument_group("the way and its price")
-    way.add_argument("--way", metavar="NAME", default="cut", help="cut, uniform, two-level, adaptive, decomposition")
+    way.add_argument(
+        "--way",
+        metavar="NAME",
+        help="cut, uniform, two-level, adaptive, decomposition; cut unless given, and uniform for counts alone",
+    )
     way.add_argument("--epsilon", metavar="E", help="what one unit pays")
     way.add_argument("--threshold", metavar="T", help="makes the map best for this one; any other can be shown too")
     way.add_argument(
         "--readings", metavar="N", type=int, help="a public number of readings, about; without it some epsilon buys one"
     )
     way.add_argument("--atoms", metavar="N", type=int, default=256, help="fine cells along a side, 2 to 1024: 256")
-    data = parser.add_argument_group("the data")
-    data.add_argument("--unit", help="who is protected, for a bare file: '(person, day)', or row")
-    data.add_argument(
-        "--rows-per-unit", metavar="N", type=int, help="how many rows of one unit count; one, unless given"
+    tree = parser.add_argument_group("how a decomposition is split")
+    tree.add_argument("--depth", metavar="N", type=int, help="levels below the first, 0 to 16: 3")
+    tree.add_argument("--level-share", metavar="PART", help="of what is left, what each level spends: 1/5")
+    tree.add_argument(
+        "--stop", choices=STOPS, help="a cell is not split for few children, or for a low count: children"
     )
-    data.add_argument("--dataset", metavar="ID", help="the name of a bare file's data set, as its ledger has it")
-    pay = parser.add_argument_group("who pays")
-    pay.add_argument("--ledger", metavar="WHERE", help="a file or postgresql://; beside a bare file unless given")
-    pay.add_argument("--budget", metavar="EPSILON", help="makes the ledger, if there is none, with this cap")
-    pay.add_argument("--audience", metavar="NAME", help="whose part of the budget pays")
-    pay.add_argument("--key", metavar="TEXT", help="with the same key again, the same map costs nothing")
+    tree.add_argument("--least", metavar="N", help="how many children, or readings, are too few: 2")
+    add_data(parser)
+    add_payer(parser, key="with the same key again, the same map costs nothing")
     show = parser.add_argument_group("where to")
     show.add_argument(
         "--to", metavar="FILE", help="FILE.json to be shown and asked; .geojson or .parquet for GIS tools"
@@ -80,16 +86,18 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.to is None and not arguments.dry_run:
         raise ParameterError("Say where the map goes, with --to map.json, or take --dry-run.")
     if arguments.to is not None:
-        kind_of(arguments.to)
+        kind_of(arguments.to)  # before louver looks for the rows
         check_new(arguments.to, force=arguments.force)
     source = asked_source(arguments)
     check_written(arguments, source, "map")
     with said():
         plan = _plan(arguments, source)
+        if arguments.to is not None:
+            kind_of(arguments.to, plan.located.bounds)
         budget = number_from(arguments, "budget", source.defaults.get("budget"))
         if arguments.dry_run:
             check(source.table, plan)  # says what a run would refuse before it reserves
-            _show_plan(arguments, plan, why_refused(arguments, source, plan, plan.worst, budget))
+            show_plan(arguments, source, plan, why_refused(arguments, source, plan, plan.worst, budget))
             return
         with asked_ledger(arguments, source, plan, lambda: plan.worst, budget) as ledger:
             _build(arguments, source, plan, ledger)
@@ -99,11 +107,16 @@ def _plan(arguments: argparse.Namespace, source: Source) -> MapPlan:
     from louver.space.bounds import Bounds
     from louver.space.planning import map_plan
 
+    above_0("--epsilon", arguments.epsilon)
     epsilon = number_from(arguments, "epsilon")
     if epsilon is None:
         raise ParameterError("Say what one unit pays, with --epsilon, such as --epsilon 1.")
     sides: Any = numbers("--bounds", arguments.bounds, 4, "8.44,47.32,8.63,47.44")
     ends = [None, None] if arguments.range is None else numbers("--range", arguments.range, 2, "0,100")
+    if arguments.value is None and (arguments.range, arguments.threshold) != (None, None):
+        raise ParameterError(
+            "A map of counts alone has no values: name their column with --value, or leave --range and --threshold out."
+        )
     return map_plan(
         source,
         x=arguments.x,
@@ -122,12 +135,17 @@ def _plan(arguments: argparse.Namespace, source: Source) -> MapPlan:
         time=arguments.time,
         begin=arguments.begin,
         end=arguments.end,
+        crs=arguments.crs,
+        outside=arguments.outside,
+        depth=arguments.depth,
+        level_share=number_from(arguments, "level_share", outside=False),
+        stop=arguments.stop,
+        least=number_from(arguments, "least", outside=False),
     )
 
 
 def _build(arguments: argparse.Namespace, source: Source, plan: MapPlan, ledger: Ledger) -> None:
     """Pays, and writes the map. It is in the ledger then, so that whatever fails later costs nothing."""
-    from louver.decide.shown import down, up
     from louver.space.files import write_map
     from louver.space.publishing import publish_map
 
@@ -141,70 +159,4 @@ def _build(arguments: argparse.Namespace, source: Source, plan: MapPlan, ledger:
         raise type(fault)(
             f"{str(fault).removesuffix('.')}; the map is paid for and kept, and costs nothing again with --key {key!r}."
         ) from None
-    leaves = len(made.map.tree.leaves)
-    if arguments.json:
-        ui.print_json(
-            COMMAND,
-            dry_run=False,
-            **_known(plan),
-            cells=leaves,
-            charged=str(made.release.charged),
-            entry=made.release.number,
-            again=made.release.again,
-            remaining=str(made.remaining),
-            to=arguments.to,
-        )
-        return
-    _show(plan)
-    entry = f"entry {made.release.number} of {made.ledger}"
-    left = f"{down(made.remaining)} remains where most is used"
-    paid = f"epsilon {up(plan.worst[0].price)}, {entry}; {left}"
-    say("price", f"nothing this time: {entry} has the map, which was paid then; {left}" if made.release.again else paid)
-    say("meaning", _meaning(plan))
-    say("written", f"{arguments.to}, {leaves:,} cells")
-
-
-def _show_plan(arguments: argparse.Namespace, plan: MapPlan, refused: str | None) -> None:
-    from louver.decide.shown import up
-
-    if arguments.json:
-        ui.print_json(COMMAND, dry_run=True, **_known(plan), refused=refused)
-        return
-    _show(plan)
-    say("price", f"epsilon {up(plan.worst[0].price)}; nothing was reserved and no row was read")
-    say("meaning", _meaning(plan))
-    if refused is not None:
-        say("refused", f"a run would be: {refused}")
-
-
-def _show(plan: MapPlan) -> None:
-    print(plan.protected)
-    say("map", _what(plan))
-    say("promise", plan.promise)
-    for warning in plan.warnings:
-        say("warning", with_flags(warning))
-
-
-def _what(plan: MapPlan) -> str:
-    located, bounds = plan.located, plan.located.bounds
-    area = f"{bounds.west:g} to {bounds.east:g} and {bounds.south:g} to {bounds.north:g}"
-    degrees = " degrees" if bounds.degrees else ""
-    return f"counts and averages of {located.value} by {located.x} and {located.y}, {area}{degrees}, by {plan.way}"
-
-
-def _known(plan: MapPlan) -> dict[str, Any]:
-    return {
-        "map": _what(plan),
-        "protected": plan.protected,
-        "promise": plan.promise,
-        "warnings": list(plan.warnings),
-        "way": plan.way,
-        "worst": str(plan.worst[0].price),
-        "meaning": _meaning(plan),
-    }
-
-
-def _meaning(plan: MapPlan) -> str:
-    from louver.decide.shown import meaning
-
-    return meaning(plan.unit, plan.price.epsilon)
+    show_made(arguments, made)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from louver.cli.map_options import check_new, number_from, said, say
+from louver.cli.map_options import check_new, said
+from louver.cli.options import number_from
+from louver.cli.publish_shown import say
 from louver.errors import ParameterError
 
 
@@ -24,6 +26,8 @@ def run(arguments: argparse.Namespace) -> None:
     from louver.space.files import kind_of, read_map, write_map
     from louver.space.rounds import combined
 
+    if len(arguments.maps) < 2:
+        raise ParameterError("Name two rounds or more, oldest first; one map is what it is.")
     kind_of(arguments.to)
     check_new(arguments.to, force=arguments.force)
     places = [Path(each).resolve() for each in arguments.maps]
@@ -35,6 +39,7 @@ def run(arguments: argparse.Namespace) -> None:
     with said():
         made = combined([read_map(each) for each in arguments.maps], **drifts)
         write_map(made, arguments.to)
-    rounds = f"{len(arguments.maps)} {'round' if len(arguments.maps) == 1 else 'rounds'}"
+    rounds = f"{len(made.rounds):,} rounds"
     say("price", f"nothing further; epsilon {up(made.price.epsilon)} in all for somebody who is in all of the {rounds}")
+    say("counts", f"those of one round, not of all {rounds} together")
     say("written", arguments.to)

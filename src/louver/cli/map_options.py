@@ -3,31 +3,30 @@
 from __future__ import annotations
 
 import argparse
-import os
 import re
-import sys
 import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
 from louver.cli import ui
 from louver.cli.ask_words import with_flags
 from louver.errors import DataError, LouverError, ParameterError
 
-HEAD, WIDTH = 11, 120
+WIDTH = 120
 _NUMBER = re.compile(r"[+-]?([0-9]{1,40}(\.[0-9]{0,40})?|\.[0-9]{1,40})(e[-+]?[0-9]{1,2})?", re.IGNORECASE)
 _LISTED = re.compile(r"^-[0-9.][0-9.,eE+ -]*$")
 _OPTIONS = re.compile(
-    r"^(?:readings|rounds|atoms|sure|count_drift|sum_drift)(?= must)|(?<=\bleave )readings\b|(?<=\bgive )readings\b"
+    r"^(?:readings|rounds|atoms|sure|depth|level_share|least|count_drift|sum_drift)(?= must)"
+    r"|(?<=\bleave )readings\b|(?<=\bgive )readings\b|^stop, depth, level_share and least\b"
     r"|\blow and high\b|^The threshold\b|^The number of columns\b"
 )
 _SAID = {
     "low and high": "--range LOW,HIGH",
     "The threshold": "--threshold",
     "The number of columns": "--columns",
+    "stop, depth, level_share and least": "--stop, --depth, --level-share and --least",
 }
 
 
@@ -50,6 +49,12 @@ def signed(option: str, text: str) -> Fraction:
     return Fraction(text.strip())
 
 
+def above_0(option: str, text: str | None) -> None:
+    """Refuses a negative number in the words that 0 is refused in."""
+    if text is not None and text.strip().startswith("-") and _NUMBER.fullmatch(text.strip()):
+        raise ParameterError(f"{option} must be greater than 0, not {ui.printable(text.strip()[:40])}.")
+
+
 def check_new(given: str, *, force: bool) -> None:
     """Whether a file could be written, before anything is paid or drawn."""
     path = Path(given)
@@ -61,10 +66,10 @@ def check_new(given: str, *, force: bool) -> None:
         raise DataError(f"{path} is there already; name another file, or write over it with --force.")
 
 
-def say(head: str, words: str) -> None:
-    lines = textwrap.wrap(ui.printable(words), WIDTH - HEAD, break_on_hyphens=False) or [""]
-    for number, line in enumerate(lines):
-        print(f"{ui.faint(f'{head:<{HEAD}}') if number == 0 else ' ' * HEAD}{line}", file=sys.stdout)
+def note(words: str) -> None:
+    """A remark under what was shown."""
+    for line in textwrap.wrap(ui.printable(words), WIDTH, break_on_hyphens=False):
+        print(ui.faint(line))
 
 
 @contextmanager
@@ -76,14 +81,3 @@ def said() -> Iterator[None]:
         words = _OPTIONS.sub(lambda found: _SAID.get(found[0], f"--{found[0].replace('_', '-')}"), str(refusal))
         refusal.args = (with_flags(words),)
         raise
-
-
-def number_from(arguments: argparse.Namespace, name: str, usual: Any = None) -> Fraction | None:
-    """An option, or what the environment or the description says in its place."""
-    from louver.cli.ledger.written import number
-
-    text: str | None = getattr(arguments, name)
-    text = text if text is not None else os.environ.get(f"LOUVER_{name.upper()}")
-    if text is not None:
-        return number(f"--{name.replace('_', '-')}", text)
-    return usual if isinstance(usual, Fraction) else None

@@ -29,7 +29,7 @@ TOML = ".toml"
 # What the rules say for a feed, or what only a table has.
 OF_TABLES = (
     *("time", "unit", "domain", "rows_per_unit", "keys_per_unit", "dataset", "ledger", "budget"),
-    *("live", "state", "late", "ticks", "plot"),
+    *("live", "state", "late", "ticks", "plot", "look_at_tail"),
 )
 
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from louver.ledger import Ledger, Reservation
     from louver.source.description import Source
     from louver.stream.answer import Stream
+    from louver.stream.looking import Tails
     from louver.stream.plan import StreamPlan
 
 HEAD, WIDTH = 11, 120
@@ -37,6 +38,11 @@ def show_plan(
         say("warning", caution)
     if arguments.mechanism == "sum":
         say("why", plan.why(live=arguments.live) or "")
+    say_price(plan, refused)
+
+
+def say_price(plan: StreamPlan, refused: str | None) -> None:
+    """What it would cost, what that means, and why it would be refused."""
     say("price", f"{_price(plan)} at most{_together(plan)}; nothing was reserved and no row was read")
     say("meaning", _meaning(plan))
     if refused is not None:
@@ -66,28 +72,33 @@ def show_stream(arguments: argparse.Namespace, stream: Stream, written: str, key
     _print(stream.plan, out)
     if arguments.mechanism == "sum":
         say("why", stream.plan.why() or "", out)
-    left = _left(stream)
-    entry = f"entry {stream.release.number} of {stream.ledger or 'the ledger'}"
-    paid = f"{_price(stream.plan)} at most{_together(stream.plan)}, {entry}{left}"
-    if stream.release.again:
-        paid = f"nothing this time: {entry} has the stream, which was paid then with {_price(stream.plan)}{left}"
-    say("price", paid, out)
-    say("meaning", _meaning(stream.plan), out)
+    say_paid(stream, stream.plan, "stream", out)
     files = [each for each in (written, arguments.plot) if each]
     if files:
         say("published", " and ".join(files), out)
     say("again", f"with --key {key!r} and the same words, this stream is had again for nothing", out)
 
 
-def _left(stream: Stream) -> str:
+def say_paid(found: Stream | Tails, plan: StreamPlan, what: str, out: Any = None) -> None:
+    """What was paid for a release, at the price of a stream's plan, and what that means."""
+    left = _left(found)
+    entry = f"entry {found.release.number} of {found.ledger or 'the ledger'}"
+    paid = f"{_price(plan)} at most{_together(plan)}, {entry}{left}"
+    if found.release.again:
+        paid = f"nothing this time: {entry} has the {what}, which was paid then with {_price(plan)}{left}"
+    say("price", paid, out)
+    say("meaning", _meaning(plan), out)
+
+
+def _left(found: Stream | Tails) -> str:
     """What remains, and how often that pays for as much again."""
     from louver.decide.shown import down
 
-    if stream.remaining is None:
+    if found.remaining is None:
         return ""
-    left = f"; {down(stream.remaining)} remains where most is used"
-    more = stream.remaining // stream.plan.worst[0].price
-    if getattr(stream.plan.price, "delta", 0):
+    left = f"; {down(found.remaining)} remains where most is used"
+    more = found.remaining // found.plan.worst[0].price
+    if getattr(found.plan.price, "delta", 0):
         return left  # of which less may remain
     return f"{left}, enough for {more:,} more like it" if more else f"{left}, too little for another like it"
 

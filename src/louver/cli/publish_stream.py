@@ -12,9 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from louver.cli.ask_source import asked_ledger, asked_source, ledger_address, why_refused
+from louver.cli.options import add_payer, number_from
 from louver.cli.publish_files import check_plot, check_written
 from louver.cli.publish_live import check_live, run_live
 from louver.cli.publish_shown import at_work, show_plan, show_stream, times_as_texts
+from louver.cli.publish_tail import check_look, run_look
 from louver.cli.publish_words import said, unspent
 from louver.errors import DataError, LedgerError, LouverError, ParameterError
 from louver.watch.targets import File, Target, target
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
     from louver.source.domain import Domain
     from louver.stream.plan import StreamPlan
 
-OPTIONS = ("smoother", "split", "arity", "lag", "threshold", "factor", "share", "over", "bins")
+OPTIONS = ("smoother", "split", "arity", "lag", "threshold", "factor", "share", "threshold_part", "over", "bins")
 PRICES = ("epsilon", "rho", "within", "slack")  # ways to say the price, and miss_rate with the last two
 DOMAIN_FILES = (".csv", ".parquet", ".json")
 
@@ -68,13 +70,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     way.add_argument("--arity", metavar="N", type=int, help="kary and signed: children of a node")
     way.add_argument("--bins", metavar="EDGES", help="histogram: edges of its bins, with commas between them")
     way.add_argument("--over", metavar="N", type=int, help="window-mean: of how many ticks")
-    cut = parser.add_argument_group("values without a known bound: truncated, running-mean, window-mean")
+    cut = parser.add_argument_group("values without a known bound: truncated, running-mean, window-mean, present-mean")
     cut.add_argument("--tick-bound", metavar="X", help="the largest value of one tick of a region")
     cut.add_argument("--lag", metavar="N", type=int, help="after how many ticks the threshold is taken")
     cut.add_argument("--threshold", metavar="NAME", help="penalised, or smooth, which also costs a delta")
     cut.add_argument("--delta", metavar="D", help="smooth: the delta of its price; one over the ticks squared")
     cut.add_argument("--share", metavar="P", help="smooth: the share of values that it leaves above, 0.005")
+    cut.add_argument(
+        "--threshold-part", metavar="P", help="the part of epsilon that finds the threshold: 0.6, and 0.8 for smooth"
+    )
     cut.add_argument("--factor", metavar="R", help="smooth: stretches the threshold, for light tails, 1")
+    cut.add_argument(
+        "--look-at-tail",
+        action="store_true",
+        help="pays --epsilon to say whether tails are light enough for a --factor, 2 unless given; publishes nothing",
+    )
     data = parser.add_argument_group("the data")
     data.add_argument(
         "--feed", metavar="FEED", help="for rules.toml: mqtt://host/topic, a file of events, or - for the input"
@@ -86,11 +96,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     data.add_argument("--keys-per-unit", metavar="N", type=int, help="in how many ticks and regions one unit counts")
     data.add_argument("--dataset", metavar="ID", help="the name of a bare file's data set, as its ledger has it")
-    pay = parser.add_argument_group("who pays")
-    pay.add_argument("--ledger", metavar="WHERE", help="a file or postgresql://; beside a bare file unless given")
-    pay.add_argument("--budget", metavar="EPSILON", help="makes the ledger, if there is none, with this cap")
-    pay.add_argument("--audience", metavar="NAME", help="whose part of the budget pays")
-    pay.add_argument("--key", metavar="TEXT", help="with the same key again, the same stream costs nothing")
+    add_payer(parser, key="with the same key again, the same stream costs nothing")
     show = parser.add_argument_group("where to")
     show.add_argument(
         "--to",
@@ -123,6 +129,13 @@ def run(arguments: argparse.Namespace) -> None:
         return
     if arguments.feed is not None:
         raise ParameterError("--feed is for the rules of a watch; a table is read where it lies.")
+    if arguments.look_at_tail:
+        check_look(arguments)
+        source = asked_source(arguments)
+        factor = number_from(arguments, "factor", outside=False)
+        budget = number_from(arguments, "budget", source.defaults.get("budget"))
+        run_look(arguments, source, _wanted(arguments, source), factor, budget)
+        return
     check_live(arguments)
     place = _place(arguments)
     with unspent():
@@ -133,7 +146,7 @@ def run(arguments: argparse.Namespace) -> None:
         plan = _plan(arguments, source)
         if arguments.live:
             check_session(plan, arguments.key)
-    budget = _budget(arguments, source)
+    budget = number_from(arguments, "budget", source.defaults.get("budget"))
     if arguments.dry_run:
         check(source.table, plan, by_part=arguments.live)  # says what a run would refuse before it reserves
         refused = _need_rho(arguments, source, plan) or why_refused(arguments, source, plan, plan.worst, budget)
@@ -188,15 +201,19 @@ def _publish(arguments: argparse.Namespace, source: Source, plan: StreamPlan, le
 def _plan(arguments: argparse.Namespace, source: Source) -> StreamPlan:
     from louver.stream.planning import stream
 
+    return stream(source, **_wanted(arguments, source))
+
+
+def _wanted(arguments: argparse.Namespace, source: Source) -> dict[str, Any]:
+    """The same of a stream whose rows are in a table."""
     wanted = asked(arguments)
-    return stream(
-        source,
-        time=arguments.time,
-        rows_per_unit=arguments.rows_per_unit,
-        keys_per_unit=arguments.keys_per_unit,
-        domain=_domain(source, arguments.domain or os.environ.get("LOUVER_DOMAIN"), wanted["by"]),
+    return {
+        "time": arguments.time,
+        "rows_per_unit": arguments.rows_per_unit,
+        "keys_per_unit": arguments.keys_per_unit,
+        "domain": _domain(source, arguments.domain or os.environ.get("LOUVER_DOMAIN"), wanted["by"]),
         **wanted,
-    )
+    }
 
 
 def asked(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -216,7 +233,7 @@ def asked(arguments: argparse.Namespace) -> dict[str, Any]:
         "totals": arguments.totals,
         "live": arguments.live,
         "window": arguments.window or 1,
-        "tick_bound": _number(arguments, "tick_bound"),
+        "tick_bound": number_from(arguments, "tick_bound", outside=False),
     }
 
 
@@ -224,44 +241,28 @@ def _price(arguments: argparse.Namespace) -> dict[str, Fraction | None]:
     """What the flags say, or the environment where no flag says a price; a miss rate only where it means something."""
     is_said = any(getattr(arguments, name) is not None for name in PRICES)
     found = {
-        name: _number(arguments, name, outside=not is_said and name in ("epsilon", "within"))
+        name: number_from(arguments, name, outside=not is_said and name in ("epsilon", "within"))
         for name in (*PRICES, "delta")
     }
     is_promise = found["within"] is not None or arguments.above is not None
-    return {**found, "miss_rate": _number(arguments, "miss_rate", outside=is_promise)}
+    return {**found, "miss_rate": number_from(arguments, "miss_rate", outside=is_promise)}
 
 
 def _above(arguments: argparse.Namespace) -> Fraction | str | None:
     """A number for all regions, or the name of a column."""
     given: str | None = arguments.above
     is_number = given is not None and given[:1] in "+-.0123456789"
-    return _number(arguments, "above") if is_number else given
+    return number_from(arguments, "above", outside=False) if is_number else given
 
 
 def _domain(source: Source, given: str | None, by: list[str]) -> Domain | str | None:
     """A domain of the source by name, or a file or table with one, whose keys are the columns that are asked for."""
-    from louver.source.domain import Domain
+    from louver.source.public_list import public_list
 
     if given is None or given in source.domains or not by:
         return given if by else None
     is_place = "#" in given or "://" in given or Path(given).suffix.lower() in DOMAIN_FILES
-    return Domain.read(given, by) if is_place else given
-
-
-def _number(arguments: argparse.Namespace, name: str, *, outside: bool = False) -> Fraction | None:
-    """What a flag says; or, where that may be, a variable of the environment."""
-    from louver.cli.ledger.written import number
-
-    text: str | None = getattr(arguments, name)
-    if text is None and outside:
-        text = os.environ.get(f"LOUVER_{name.upper()}")
-    return None if text is None else number(f"--{name.replace('_', '-')}", text)
-
-
-def _budget(arguments: argparse.Namespace, source: Source) -> Fraction | None:
-    usual: Any = source.defaults.get("budget")
-    given = _number(arguments, "budget", outside=True)
-    return given if given is not None else usual if isinstance(usual, Fraction) else None
+    return public_list(source.table, given, by) if is_place else given
 
 
 def _need_rho(arguments: argparse.Namespace, source: Source, plan: StreamPlan) -> str | None:

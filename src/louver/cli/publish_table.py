@@ -5,15 +5,24 @@ from __future__ import annotations
 import argparse
 import os
 import secrets
+import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from louver.cli.ask_source import DOMAIN_FILES, asked_ledger, asked_source, is_bare, ledger_address, why_refused
+from louver.cli.ask_source import (
+    DOMAIN_FILES,
+    as_described,
+    asked_ledger,
+    asked_source,
+    is_bare,
+    ledger_address,
+    why_refused,
+)
 from louver.cli.ask_words import with_flags
+from louver.cli.options import add_data, add_payer, add_source, number_from
 from louver.cli.publish_files import check_written
 from louver.cli.publish_shown import at_work
 from louver.cli.publish_table_shown import show_plan, show_table, target
@@ -24,14 +33,19 @@ if TYPE_CHECKING:
     from louver.source.domain import Domain
     from louver.table.plan import TablePlan
 
-FROM_OUTSIDE = ("epsilon", "budget")  # what a variable may say
+
+_FLAGS = (
+    ("for exact", "for --exact"),
+    ("for totals", "for --totals"),
+    ("leave exact out", "leave --exact out"),
+    ("out, or exact.", "out, or --exact."),
+    ("make 'one of' the counts the unit", "name their column with --of"),
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(question="", plot=None, state=None)
-    parser.add_argument(
-        "source", metavar="FILE_OR_SOURCE", help="a .csv or .parquet file, louver.toml, or a source named in one"
-    )
+    add_source(parser)
     what = parser.add_argument_group("what")
     what.add_argument("--by", metavar="COLUMNS", help="columns of the domain, with commas between them; its keys")
     what.add_argument(
@@ -47,21 +61,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     way.add_argument("--epsilon", metavar="E", help="what one unit pays")
     way.add_argument("--rho", metavar="R", help="the same, for Gaussian noise")
     way.add_argument("--delta", metavar="D", help="with --rho and --exact: the delta of the price, such as 1e-6")
-    data = parser.add_argument_group("the data")
-    data.add_argument("--unit", help="who is protected, for a bare file: '(person)', or row; 'one of' what --of names")
-    data.add_argument("--domain", metavar="NAME_OR_FILE", help="the public list of keys, with the columns of --exact")
-    data.add_argument(
-        "--rows-per-unit", metavar="N", type=int, help="how many rows of one unit count; one, unless given"
+    add_data(
+        parser,
+        unit="who is protected, for a bare file: '(person)', or row; 'one of' what --of names",
+        domain="the public list of keys, with the columns of --exact",
     )
-    data.add_argument("--keys-per-unit", metavar="N", type=int, help="under how many keys one unit counts")
-    data.add_argument("--dataset", metavar="ID", help="the name of a bare file's data set, as its ledger has it")
-    pay = parser.add_argument_group("who pays")
-    pay.add_argument("--ledger", metavar="WHERE", help="a file or postgresql://; beside a bare file unless given")
-    pay.add_argument(
-        "--budget", metavar="EPSILON", help="makes the ledger, if there is none, with this cap, which allows --exact"
+    add_payer(
+        parser,
+        key="with the same key again, the same table costs nothing",
+        budget="makes the ledger, if there is none, with this cap, which allows --exact",
     )
-    pay.add_argument("--audience", metavar="NAME", help="whose part of the budget pays")
-    pay.add_argument("--key", metavar="TEXT", help="with the same key again, the same table costs nothing")
     show = parser.add_argument_group("where to")
     show.add_argument(
         "--to", metavar="WHERE", default="-", help="FILE.csv, .parquet or .json, or - for the output, as CSV"
@@ -75,16 +84,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     from louver.steward import check
+    from louver.table.counting import checked
     from louver.table.publishing import publish_table
 
     place = target(arguments.to, force=arguments.force, as_json=arguments.json)
-    if arguments.of is not None and arguments.unit is None and is_bare(arguments.source):
-        arguments.unit = f"one of {arguments.of}"
-    source = asked_source(arguments)
+    source = _source(arguments)
     check_written(arguments, source, "table")
     with _said():
+        checked(source.table.unit, arguments.of, None, ())
         plan = _plan(arguments, source)
-    budget = _number(arguments, "budget", source)
+    budget = number_from(arguments, "budget", source.defaults.get("budget"))
     if arguments.dry_run:
         check(source.table, plan)  # says what a run would refuse before it reserves
         refused = _needed(arguments, source, plan) or why_refused(arguments, source, plan, plan.worst, budget)
@@ -110,6 +119,40 @@ def run(arguments: argparse.Namespace) -> None:
         sys.stdout.flush()
 
 
+def _source(arguments: argparse.Namespace) -> Source:
+    """The source; --of makes those counted the unit of a bare file, unless it is described as just that."""
+    if arguments.unit is not None:
+        return asked_source(arguments)
+    described = as_described(arguments.source)
+    if is_bare(described):
+        if arguments.of is None:
+            raise ParameterError(_all_that_is_needed(arguments))
+        arguments.unit = f"one of {arguments.of}"
+        return asked_source(arguments)
+    given, arguments.source = arguments.source, described
+    source = asked_source(arguments)
+    if arguments.of in (None, source.table.unit.counted) or not is_bare(given):
+        return source
+    arguments.source, arguments.unit = given, f"one of {arguments.of}"
+    return asked_source(arguments)
+
+
+def _all_that_is_needed(arguments: argparse.Namespace) -> str:
+    """What a bare file does not say, all of it at once, with a line that would work if its rows hold counts."""
+    given = [
+        (name, getattr(arguments, name)) for name in ("by", "exact", "totals", "epsilon", "rho", "delta", "ledger")
+    ]
+    words = ["louver", "publish", "table", arguments.source, "--of", "COLUMN"]
+    words += [word for name, value in given if value is not None for word in (f"--{name}", value)]
+    words += ["--domain", arguments.domain or arguments.source, "--budget", arguments.budget or "2"]
+    return (
+        "A bare file needs --unit, which says who is protected, '(person)' or row, or, if its rows hold counts, --of "
+        "and the column that has them; --domain, which is the public list of keys and may be the file itself if it "
+        "holds counts and lists every key; and --budget, or a ledger that is there; such as: "
+        f"{shlex.join(words)}; or say it once in louver.toml beside the file."
+    )
+
+
 def _plan(arguments: argparse.Namespace, source: Source) -> TablePlan:
     from louver.table.publishing import table
 
@@ -125,8 +168,10 @@ def _plan(arguments: argparse.Namespace, source: Source) -> TablePlan:
         totals=_columns(arguments.totals),
         rows_per_unit=arguments.rows_per_unit,
         keys_per_unit=arguments.keys_per_unit,
-        domain=_domain(arguments, source, by),
-        **{name: _number(arguments, name) for name in ("epsilon", "rho", "delta")},
+        domain=_domain(arguments, source, by, [] if exact in (None, ["all"]) else exact),
+        epsilon=number_from(arguments, "epsilon", outside=arguments.rho is None),
+        rho=number_from(arguments, "rho", outside=False),
+        delta=number_from(arguments, "delta", outside=False),
     )
 
 
@@ -134,37 +179,24 @@ def _columns(given: str | None) -> list[str]:
     return [name.strip() for name in (given or "").split(",") if name.strip()]
 
 
-def _domain(arguments: argparse.Namespace, source: Source, by: list[str]) -> Domain | str | None:
-    """A domain of the source by name, or a file or table with one, whose keys are the columns that are asked for."""
-    from louver.source.domain import Domain
+def _domain(arguments: argparse.Namespace, source: Source, by: list[str], exact: list[str]) -> Domain | str | None:
+    """A domain of the source by name, or a file or table with one, whose keys are the columns that are asked for.
+
+    Where the rows are the list themselves, each is one key, and what totals are exact by is a key too.
+    """
+    from louver.source.public_list import has_the_rows, public_list
 
     given = arguments.domain or os.environ.get("LOUVER_DOMAIN")
     if given is None and not source.domains:
-        itself = (
-            ""
-            if arguments.of is None
-            else (
-                f"; where the file lists every key, also those that count 0, it can be the list itself: --domain "
-                f"{arguments.source}"
-            )
-        )
+        may = "; where the file lists every key, also those that count 0, it can be the list itself: --domain "
+        itself = "" if source.table.unit.counted is None else f"{may}{arguments.source}"
         raise ParameterError(f"A table needs the public list of its keys; give it with --domain{itself}.")
     if given is None or given in source.domains:
         return given
-    is_place = "#" in given or "://" in given or Path(given).suffix.lower() in DOMAIN_FILES
-    return Domain.read(given, by or None) if is_place else given
-
-
-def _number(arguments: argparse.Namespace, name: str, source: Source | None = None) -> Fraction | None:
-    from louver.cli.ledger.written import number
-
-    text: str | None = getattr(arguments, name)
-    if text is None and name in FROM_OUTSIDE and (name != "epsilon" or arguments.rho is None):
-        text = os.environ.get(f"LOUVER_{name.upper()}")
-    if text is not None:
-        return number(f"--{name}", text)
-    usual: Any = None if source is None else source.defaults.get(name)
-    return usual if isinstance(usual, Fraction) else None
+    if not ("#" in given or "://" in given or Path(given).suffix.lower() in DOMAIN_FILES):
+        return str(given)
+    also = [name for name in exact if name not in by] if by and has_the_rows(source.table, given) else []
+    return public_list(source.table, given, [*also, *by] or None)
 
 
 def _needed(arguments: argparse.Namespace, source: Source, plan: TablePlan) -> str | None:
@@ -188,7 +220,9 @@ def _said() -> Iterator[None]:
     try:
         yield
     except LouverError as refusal:
-        words = with_flags(str(refusal)).replace("for exact", "for --exact").replace("for totals", "for --totals")
+        words = with_flags(str(refusal))
+        for plain, flag in _FLAGS:
+            words = words.replace(plain, flag)
         if " comes twice" in words:
             words = f"{words.removesuffix('.')}; name more columns with --by."
         refusal.args = (words,)

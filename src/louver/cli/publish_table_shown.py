@@ -181,7 +181,9 @@ def _write_parquet(path: Path, table: PublishedTable) -> None:
 
 
 def _type(domain: Domain, name: str) -> str:
+    from louver.table.plan_parts import LEVEL
+
     if name not in domain.columns:
-        return "BIGINT"
+        return "VARCHAR" if name == LEVEL else "BIGINT"
     whole = all(isinstance(value, int) for value in domain.column(name) if value is not None)
     return _TYPES.get(domain.kind(name), "BIGINT" if whole else "DOUBLE")

@@ -11,7 +11,7 @@ from louver.errors import DataError, LouverError
 
 _OPTIONS = (
     "epsilon|rho|delta|within|miss_rate|slack|above|last|totals|window|tick_bound|lag|threshold|share|factor|arity|"
-    "smoother|split|over|bins"
+    "smoother|split|over|bins|threshold_part"
 )
 # Most names are words that people use as well, so where they stand tells.
 _NAMED = re.compile(
@@ -33,6 +33,7 @@ _SAID = (
     (re.compile(r"\bpublish the stream live\b"), "publish the stream with --live"),
     (re.compile(r"^Totals are for\b"), "--totals is for"),
     (re.compile(r"^The share above\b"), "--share"),
+    (re.compile(r"^The factor\b"), "--factor"),
 )
 _ENDS = (
     (re.compile(r"^The begin of a stream\b"), "--from"),

@@ -20,16 +20,16 @@ from louver.decide.within import Within
 from louver.errors import BudgetError, ParameterError
 from louver.ledger import Ledger
 from louver.parameters import Number
-from louver.privacy import Charge, Pure, Scope, largest_total
+from louver.privacy import Charge, Scope, largest_total
+from louver.publishing.paying import Receipt, opened, paid
 from louver.source.description import Source
 from louver.source.locations import Frame
 from louver.source.table import Table
-from louver.steward import Release, Steward
 
 if TYPE_CHECKING:
     from louver.decide.survey import Survey
 
-EPSILON = "epsilon"
+EPSILON, QUESTION = "epsilon", "A question"
 LEAST_SHOWN = Fraction(1, 10_000)  # what rounds down to less is not worth proposing
 _FRAMES = {"pandas": "pandas", "polars": "polars", "pyarrow": "arrow"}
 
@@ -59,7 +59,7 @@ def ask(
         return run(source, question, **named)
     if survey is None:
         return run(source, made_plan(source, question, **promise), **named)
-    with _opened(ledger if ledger is not None else getattr(source, "ledger", None)) as account:
+    with opened(ledger if ledger is not None else getattr(source, "ledger", None), QUESTION) as account:
         found = _surveyed(source, question, survey, promise, **{**named, "ledger": account})
         plan = made_plan(source, question, **{**promise, "known": found.margins})
         with _survey_said(found):
@@ -76,7 +76,7 @@ def _surveyed(
     survey, one_look, steps = _with_survey(source, question, rate, promise)
     own_key = None if key is None else f"{key} (survey)"
     _check_both_fit(named["ledger"], survey, one_look, steps, named["audience"], own_key)
-    release = _released(source, survey, key=own_key, **named)[0]
+    release = _released(source, survey, key=own_key, **named).release
     return Surveyed(survey.margins_of(release.answer), release.charged, release.again)
 
 
@@ -169,12 +169,18 @@ def run(
     key: str | None = None,
 ) -> Answer:
     """The answer to a plan that `plan` made."""
-    release, remaining, spent, name = _released(
-        source, plan, ledger=ledger, who=who, token=token, audience=audience, key=key
-    )
+    receipt = _released(source, plan, ledger=ledger, who=who, token=token, audience=audience, key=key)
     table = source.table if isinstance(source, Source) else source
     frame = _FRAMES.get(table.location.kind) if isinstance(table.location, Frame) else None
-    return Answer(plan, release, remaining, frame, name, names=declared_names(table), spent=spent)
+    return Answer(
+        plan,
+        receipt.release,
+        receipt.remaining,
+        frame,
+        receipt.ledger,
+        names=declared_names(table),
+        spent=receipt.spent,
+    )
 
 
 def declared_names(table: Table) -> dict[str, str]:
@@ -182,31 +188,14 @@ def declared_names(table: Table) -> dict[str, str]:
     return {made: name for name, made in reversed(table.columns)}
 
 
-def _released(
-    source: Source | Table,
-    plan: Any,
-    *,
-    ledger: Ledger | str | Path | None,
-    who: str,
-    token: str | None,
-    audience: str | None,
-    key: str | None,
-) -> tuple[Release, Fraction, Fraction | None, str]:
-    """What the steward releases, what every point that the plan touches can still pay, what was spent there, and the
-    ledger's short name.
-    """
+def _released(source: Source | Table, plan: Any, *, ledger: Ledger | str | Path | None, **named: Any) -> Receipt:
+    """What the steward releases; a refusal says which keys could still pay."""
     table = source.table if isinstance(source, Source) else source
-    with _opened(ledger if ledger is not None else getattr(source, "ledger", None)) as account:
-        steward = Steward(table, account)
-        with _payers_said(table, plan, account, audience):
-            if token is None:
-                release = steward.run(plan, who=who, audience=audience, key=key)
-            else:
-                release = steward.sign_in(token).run(plan, audience=audience, key=key)
-        address = account.address
-        name = address if "://" in address else Path(address).name
-        where = touched(plan)
-        return release, account.remaining(where, audience), spent_together(account, where), name
+    with (
+        opened(ledger if ledger is not None else getattr(source, "ledger", None), QUESTION) as account,
+        _payers_said(table, plan, account, named["audience"]),
+    ):
+        return paid(source, plan, QUESTION, ledger=account, **named)
 
 
 @contextmanager
@@ -221,25 +210,3 @@ def _payers_said(table: Table, plan: Any, ledger: Ledger, audience: str | None) 
             said = who_can_pay(plan, ledger, audience, declared_names(table))
             refusal.args = (f"{refusal} {said}" if said else str(refusal),)
         raise
-
-
-def spent_together(ledger: Ledger, where: Scope) -> Fraction | None:
-    """What all answers cost together where most was spent; None where not all prices are pure, and so do not add up."""
-    pure = set(ledger.kinds()) <= {Pure.kind} and not ledger.spent_delta(where)
-    return ledger.spent(where) if pure else None
-
-
-def touched(plan: Any) -> Scope:
-    """A box around everything that the plan pays on."""
-    return Scope.covering([charge.scope for charge in plan.worst])
-
-
-@contextmanager
-def _opened(ledger: Ledger | str | Path | None) -> Iterator[Ledger]:
-    if ledger is None:
-        raise ParameterError("A question is paid for by a ledger; name one, and make it with: louver ledger init.")
-    if isinstance(ledger, Ledger):
-        yield ledger
-        return
-    with Ledger.open(ledger) as opened:
-        yield opened

@@ -23,10 +23,11 @@ from louver.decide.values import ValueBounds
 from louver.errors import LouverError, ParameterError
 from louver.parameters import Number
 from louver.question.nodes import Classes, Flag, Question, Values
+from louver.source.asked_bound import asked_bound
 from louver.source.description import UNNAMED, Source
 from louver.source.domain import Domain
-from louver.source.measures import Bound
 from louver.source.names import instead_of
+from louver.source.public_list import check_place
 from louver.source.table import Table
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ def plan(
     named: dict[str, Any] = {
         "unit": described.table.unit,
         "miss_rate": rate,
-        "bound": _bound(described, rows_per_unit, keys_per_unit),
+        "bound": asked_bound(described, rows_per_unit, keys_per_unit),
         "values": ValueBounds.of(dict(described.table.values)),
     }
     made: AnyPlan
@@ -190,6 +191,7 @@ def _domain(source: Source, question: Question, given: Domain | str | None) -> D
     if not question.keys and given is None and not joined:
         return TOTAL
     if isinstance(given, Domain):
+        check_place(source.table, given.place)
         called, found = given.name, given
     else:
         called = _joined(source, joined) if given is None and joined else given
@@ -262,17 +264,6 @@ def _check_joined(question: Question, domain: Domain) -> None:
         f"Joining {question.domain!r} on {listed} alone would count rows several times, because its keys are "
         f"{', '.join(domain.keys)}; leave the JOIN out, and give it with domain={question.domain!r} if need be."
     )
-
-
-def _bound(source: Source, rows: int | None, keys: int | None) -> Bound | None:
-    if source.table.unit.is_row:
-        if rows not in (None, 1) or keys is not None:
-            raise ParameterError("Bounds per unit are for units of several rows; here the unit is the row itself.")
-        return None
-    if (rows, keys, source.bound) == (None, None, None):
-        return None  # one row counts, and a warning says that nobody said so
-    declared = source.bound or Bound()
-    return Bound(rows if rows is not None else declared.rows, keys if keys is not None else declared.keys)
 
 
 def _numbers(

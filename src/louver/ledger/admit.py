@@ -57,8 +57,6 @@ def admit(envelope: Envelope, caps: Sequence[Cap], new: Sequence[Total], audienc
     """What costs nothing needs no room: it is admitted also where a cap was lowered below what is spent."""
     asked = [cap for cap in caps if cap.audience in (None, audience or None)]
     envelope.check_columns(total.scope for total in new)
-    for total in new:
-        _check_exact(asked, total)
     found = _Findings()
     short: list[Total] = []
     paying = [total for total in new if total.price or total.delta]
@@ -73,6 +71,8 @@ def admit(envelope: Envelope, caps: Sequence[Cap], new: Sequence[Total], audienc
     near = by_category([*stored, *paying], regions)
     for total in short:
         _check(near(total.scope), asked, total, found)
+    for total in new:  # last, because an owner can allow it, and cannot help where kinds have no sum
+        _check_exact(asked, total)
     return Admission(found.worst, found.peaks, stored if len(short) == len(new) else None)
 
 
@@ -183,9 +183,18 @@ def _check_kinds(near: Sequence[Total], new: Total) -> None:
     for total in near:
         if total.family != new.family and (total.price or total.delta) and total.scope.overlaps(new.scope):
             raise BudgetError(
-                f"A price that is {new.family} and one that is {total.family} have no proved sum, and both would be "
-                f"on {total.scope}; ask with the kind that is there. Nothing was read and nothing was spent."
+                f"This ledger has already paid for {_priced(total)} on {total.scope}, and they have no proved sum with "
+                f"{_priced(new)}; ask for what is there already, or about another data set. Nothing was read and "
+                "nothing was spent."
             )
+
+
+def _priced(total: Total) -> str:
+    """What prices of a kind pay for, in words."""
+    kind, _, invariants = total.family.partition(" of ")
+    if kind == Subspace.kind:
+        return f"tables with exact totals ({invariants})"
+    return "answers in rho" if kind == ZeroConcentrated.kind else "answers in epsilon without exact totals"
 
 
 def _check_exact(caps: Sequence[Cap], new: Total) -> None:

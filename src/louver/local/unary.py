@@ -11,6 +11,7 @@ changes the law of two bits: 1 there is at most p/q, and 0 at most (1-q)/(1-p) t
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -19,41 +20,43 @@ from numpy.typing import NDArray
 
 from louver import parameters
 from louver.errors import ParameterError
-from louver.local.estimate import Estimate, estimated
-from louver.local.randomized_response import (
-    MOST_CHOICES,
-    WORKING_BITS,
-    chosen,
-    local_epsilon,
-    log_above,
-    odds_chance,
-)
-from louver.noise import Bits
+from louver.local.answers import Answers, unmasked
+from louver.local.coin import WORKING_BITS, local_epsilon, log_above, odds_chance
+from louver.local.estimate import USUAL_LEVEL, Estimate, estimates
+from louver.noise import Bits, bernoulli
 from louver.noise.bits import SYSTEM
 from louver.noise.coins import enclosed_bernoulli
-from louver.noise.enclosure import Enclosure
 from louver.privacy import Pure
 
 LARGEST_REPORTS = 2**28
 
 
 class Unary:
-    """A question with many answers, numbered from 0.
+    """A question with many answers: their names, or how many there are; then they are numbered from 0.
 
     >>> Unary(100, epsilon=1).report([7, 42]).shape
     (2, 100)
     """
 
     def __init__(
-        self, choices: int, epsilon: parameters.Number, *, optimised: bool = True, bits: Bits = SYSTEM
+        self,
+        choices: int | Sequence[str],
+        epsilon: parameters.Number,
+        *,
+        optimised: bool = True,
+        bits: Bits = SYSTEM,
     ) -> None:
-        self.choices = parameters.integer("The number of choices", choices, 2, MOST_CHOICES)
+        self.answers = Answers.of(choices)
         exact = local_epsilon(epsilon)
         self.price = Pure(exact)
         self.optimised = bool(optimised)
         self._odds = exact if optimised else exact / 2
         self._stays = odds_chance(self._odds, 1)  # the chance that a bit of 0 is reported as 0
         self._bits = bits
+
+    @property
+    def choices(self) -> int:
+        return self.answers.count
 
     @property
     def truth(self) -> Fraction:
@@ -66,21 +69,25 @@ class Unary:
         return 1 - self._stays(WORKING_BITS).lower
 
     def report(self, answers: Any) -> NDArray[np.bool_]:
-        """The bits of each person, one row a person."""
-        true = chosen(answers, self.choices)
+        """The bits of each person, one row a person, one column an answer."""
+        true = self.answers.numbers("Answer", answers)
         if len(true) * self.choices > LARGEST_REPORTS:
-            raise ParameterError(f"One call makes at most {LARGEST_REPORTS} bits; report for fewer people at a time.")
-        bits = ~self._coins(self._stays, len(true) * self.choices).reshape(len(true), self.choices)
-        own = self._coins(lambda working: Enclosure.of(Fraction(1, 2), working), len(true), "even")
-        bits[np.arange(len(true)), true] = own if self.optimised else self._coins(self._stays, len(true))
+            raise ParameterError(f"One call makes at most {LARGEST_REPORTS:,} bits; report for fewer people at a time.")
+        bits = ~self._stay(len(true) * self.choices).reshape(len(true), self.choices)
+        own = bernoulli(Fraction(1, 2), len(true), bits=self._bits) if self.optimised else self._stay(len(true))
+        bits[np.arange(len(true)), true] = own
         return bits
 
-    def estimate(self, reports: Any, level: parameters.Number = Fraction(19, 20)) -> list[Estimate]:
+    def estimate(self, reports: Any, level: parameters.Number = USUAL_LEVEL) -> dict[Any, Estimate]:
         """How many have each answer. Each interval holds with the level by itself, not all of them at once."""
-        said = np.asarray(reports)
+        try:
+            said = np.asarray(unmasked("Report", reports))
+        except ValueError:
+            said = np.empty(0)
         if said.ndim != 2 or said.shape[1] != self.choices or said.dtype.kind != "b":
-            raise ParameterError(f"Reports must be rows of {self.choices} times True or False.")
-        return [estimated(int(count), len(said), self.truth, self.other, level) for count in said.sum(axis=0).tolist()]
+            raise ParameterError(f"Reports must be rows of {self.choices:,} times True or False.")
+        found = estimates(said.sum(axis=0), len(said), self.truth, self.other, level)
+        return dict(zip(self.answers.labels, found, strict=True))
 
     def law(self) -> tuple[float, float]:
         """(p, q)."""
@@ -92,5 +99,5 @@ class Unary:
         odds = stays / (1 - stays)
         return log_above(odds.upper if self.optimised else (odds * odds).upper)
 
-    def _coins(self, chance: Any, count: int, name: str = "stays") -> NDArray[np.bool_]:
-        return enclosed_bernoulli(("unary", name, self._odds), chance, count, self._bits)
+    def _stay(self, count: int) -> NDArray[np.bool_]:
+        return enclosed_bernoulli(("unary", self._odds), self._stays, count, self._bits)

@@ -18,6 +18,7 @@ from louver import parameters
 from louver.errors import LouverError, ParameterError
 from louver.noise import enclosure
 from louver.parameters import Number
+from louver.privacy.rates import percent
 
 WORKING_BITS = 256
 KEPT_BITS = 64
@@ -75,7 +76,7 @@ It does not hide what many units show together, and later releases add to it.
             return "Nothing about any unit changes what comes out."
         return (
             "An even-odds guess whether one unit is in the data can go from 50% to at most "
-            f"{_percent(self.posterior(Fraction(1, 2)))}, whatever comes out. {_STILL_LEARNED}"
+            f"{percent(self.posterior(Fraction(1, 2)))}, whatever comes out. {_STILL_LEARNED}"
         )
 
     def formula(self) -> str:
@@ -117,7 +118,7 @@ class Approximate:
             return Pure(self.epsilon).sentence()
         return (
             "An even-odds guess whether one unit is in the data is right in at most "
-            f"{_percent(self.right_guesses())} of cases. An outcome that only this unit's data can cause has "
+            f"{percent(self.right_guesses())} of cases. An outcome that only this unit's data can cause has "
             f"probability at most {_chance(self.delta)}. {_STILL_LEARNED}"
         )
 
@@ -172,7 +173,7 @@ class ZeroConcentrated:
     def sentence(self) -> str:
         return (
             "An even-odds guess whether one unit is in the data is right in at most "
-            f"{_percent(self.right_guesses())} of cases; single outcomes can tell more, the less likely the more "
+            f"{percent(self.right_guesses())} of cases; single outcomes can tell more, the less likely the more "
             f"they tell. {_STILL_LEARNED}"
         )
 
@@ -204,9 +205,9 @@ class Subspace:
     def _protected(self) -> str:
         between = "Between data sets that agree there and differ in one unit, an even-odds guess which of them it is"
         if self.delta == 0:
-            sure = _percent(Pure(self.epsilon).posterior(Fraction(1, 2)))
+            sure = percent(Pure(self.epsilon).posterior(Fraction(1, 2)))
             return f"{between} can go from 50% to at most {sure}, whatever comes out. {_STILL_LEARNED}"
-        sure = _percent(Approximate(self.epsilon, self.delta).right_guesses())
+        sure = percent(Approximate(self.epsilon, self.delta).right_guesses())
         return (
             f"{between} is right in at most {sure} of cases. An outcome that only one of them can cause has "
             f"probability at most {_chance(self.delta)}. {_STILL_LEARNED}"
@@ -266,7 +267,7 @@ def _best_order(rho: Fraction, delta: Fraction) -> Fraction | None:
     except ImportError:
         raise LouverError(
             "Turning a zero-concentrated guarantee into an approximate one needs dp-accounting; "
-            "install it with: pip install dp-accounting."
+            "install it with: pip install 'louver[accounting]'."
         ) from None
     middle = math.sqrt(-math.log(delta) / rho)
     # The best order lies near 1 + middle; dp-accounting gives no bound at orders up to 1.01.
@@ -297,15 +298,6 @@ def _rounded_up(value: Fraction) -> Fraction:
     """The next fraction of few digits, at or above the value."""
     scale = Fraction(2) ** (KEPT_BITS - value.numerator.bit_length() + value.denominator.bit_length())
     return math.ceil(value * scale) / scale
-
-
-def _percent(value: Fraction) -> str:
-    """A percentage, rounded up, with as many digits as it takes to stay below 100%."""
-    for digits in range(1, 10):
-        parts = math.ceil(value * 100 * 10**digits)
-        if parts < 100 * 10**digits:
-            return f"{parts // 10**digits}.{parts % 10**digits:0{digits}}%"
-    return "100%"
 
 
 def _chance(probability: Fraction) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-SMALL, MOST_DIGITS = 20, 6
+SMALL, MOST_DIGITS = 20, 9
 
 
 def cases(rate: Fraction) -> str:
@@ -21,8 +21,13 @@ def cases(rate: Fraction) -> str:
 
 
 def percent(rate: Fraction) -> str:
-    """In percent with one decimal, rounded up; with more, where that would make it all."""
-    digits = 1
-    while rate < 1 and (rate * 100 * 10**digits).__ceil__() == 100 * 10**digits and digits < MOST_DIGITS:
-        digits += 1
-    return f"{float(Fraction((rate * 100 * 10**digits).__ceil__(), 10**digits)):.{digits}f}%"
+    """In percent, rounded up, with as many digits as it takes to stay below all of it.
+
+    >>> percent(Fraction(1, 3)), percent(Fraction(99_999, 100_000)), percent(Fraction(1))
+    ('33.4%', '99.999%', '100%')
+    """
+    for digits in range(1, MOST_DIGITS + 1):
+        parts = (rate * 100 * 10**digits).__ceil__()
+        if parts < 100 * 10**digits:
+            return f"{parts // 10**digits}.{parts % 10**digits:0{digits}}%"
+    return "100%"

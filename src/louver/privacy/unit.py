@@ -2,9 +2,9 @@
 
 A unit is the row itself, or all rows that agree in some columns: (person, day), (person,), (person, slot, region). In
 a file whose rows hold counts it is one of those that a column counts: "one of births".
-Neighbouring data sets differ in all rows of one unit, present or absent. A unit *fixes* a column when all its rows
-share one value there. Only along fixed columns do costs of different keys stay apart; elsewhere they add up, because
-one unit may have rows under many keys.
+Neighbouring data sets differ in all rows of one unit, present or absent; of one that is counted, the count of one row
+is one more or one less. A unit *fixes* a column when all its rows share one value there. Only along fixed columns do
+costs of different keys stay apart; elsewhere they add up, because one unit may have rows under many keys.
 """
 
 from __future__ import annotations
@@ -85,8 +85,9 @@ class Unit:
 
     @classmethod
     def one_of(cls, counted: str) -> Unit:
-        """One of those that a column of counts counts. Neighbours have the same rows, and one of them counted elsewhere
-        or not at all."""
+        """One of those that a column of counts counts. Neighbours have the same rows, and in one of them the count is
+        one more or one less; to be counted elsewhere is both, and costs twice. Beside exact totals that both data sets
+        have, only the latter can happen, and it costs the price once: see `louver.table`."""
         return cls.__new__(cls)._fill((), _unit_column(counted))
 
     @classmethod
@@ -119,7 +120,7 @@ class Unit:
     def protected(self) -> str:
         """What is protected, as a phrase."""
         if self.counted is not None:
-            return f"one of the {_noun(self.counted)} that rows count"
+            return f"one of those counted in {self.counted}"
         if self.is_row:
             return "one row, not one person"
         nouns = [_noun(column) for column in self.columns]
@@ -133,7 +134,10 @@ class Unit:
 
     def sentence(self) -> str:
         if self.counted is not None:
-            return f"Protected: {self.protected()}; the costs of several of these add up."
+            return (
+                f"Protected: {self.protected()}, one more or one less; the costs of several of these add up, so that "
+                "to be counted elsewhere costs twice."
+            )
         if self.is_row:
             return f"Protected: {self.protected()}; the costs of one person's rows add up."
         if len(self.columns) == 1:

@@ -9,7 +9,7 @@ from decimal import Decimal
 from pathlib import Path
 
 from louver.privacy import Unit
-from louver.sense.tabling import DAY, OCCUPANCY, READINGS, REGION, SLOT, TRIPS, VALUE, Tabled, slots_of_day
+from louver.sense.tabling import DAY, OCCUPANCY, READINGS, REGION, SLOT, TRIPS, VALUE, Tabled, slot_column, slots_of_day
 
 BUDGET = 3  # of the example: enough for it and for a closer question after it
 OF_A_DAY = "YYYY-MM-DD"
@@ -26,19 +26,23 @@ def described(
     tabled: Tabled, table: Path, keys: Path, unit: Unit, rows: int, dataset: str, folder: Path, slot: int
 ) -> str:
     """The description, with paths relative to the folder that it will stand in."""
-    kind = tabled.kind
+    kind, made = tabled.kind, slot_column(slot)
+    protected = Unit(*(made if column == SLOT else column for column in unit.columns))
     lines = [
         f"# Written by louver sense: {_WHAT[kind]}.",
-        f"# Protected: {unit.protected()}.",
+        f"# Protected: {protected.protected()}.",
         "",
         f"[source.{kind}]",
         f"table = {_text(_relative(table, folder))}",
         f"dataset = {_text(dataset)}",
-        f"unit = {_text(str(unit))}",
+        f"unit = {_text(str(protected))}",
         f"ledger = {_text(_relative(table.with_suffix('.ledger'), folder))}",
         f"rows_per_unit = {rows}{_why(kind, unit, slot)}",
         f"domain = {_text(_domain(tabled))}",
     ]
+    if protected != unit:
+        # So that what asks about `slot` asks about a column of the unit, and each slot pays for itself.
+        lines += ["", f"[source.{kind}.columns]", f"{SLOT} = {_text(made)}"]
     if tabled.values:
         lines += ["", f"[source.{kind}.values]"]
         lines += [

@@ -22,6 +22,7 @@ from louver.sense.readings_rows import Combining, ReadingRows
 from louver.sense.rows import Rows
 from louver.sense.table_file import Column, Named
 from louver.sense.trips import TripRows
+from louver.source.derived import Derived
 
 PERSON, UNIT, REGION, SLOT, DAY, VALUE, MINUTES = "person", "unit", "region", "slot", "day", "value", "minutes"
 OCCUPANCY, PRESENCE, READINGS, TRIPS = KINDS = ("occupancy", "presence", "readings", "trips")
@@ -61,6 +62,15 @@ def protected(kind: str, unit: Unit | None) -> Unit:
 def slots_of_day(slot: int) -> int:
     """How many slots the longest day has."""
     return -(-LONGEST_DAY // slot)
+
+
+def slot_column(slot: int) -> str:
+    """The column of slots, by a name that says how long they are; its bare name where they are not whole minutes.
+
+    >>> slot_column(5 * MINUTE)
+    'slot(slot, 5)'
+    """
+    return SLOT if slot % MINUTE else str(Derived(SLOT, SLOT, slot // MINUTE))
 
 
 def rows_per_unit(kind: str, unit: Unit, slot: int, during: int | None, stated: int | None) -> int:

@@ -2,8 +2,9 @@
 
 A map is read by two of them. The rule is here once, for arrays and for SQL, with the same operations on floats in the
 same order, so that both put every number into the same band: trunc((x - start) * (count / (end - start))), and the
-end itself into the last band. A number outside the range is in none. No value can stop an engine: far ones are never
-reckoned with, and near the start, where a product could be too small for PostgreSQL, the answer is known to be 0.
+end itself into the last band. A number outside the range is in none, or with `clamped` as the last word in the nearest.
+No value can stop an engine: far ones are never reckoned with, and near the start, where a product could be too small
+for PostgreSQL, the answer is known to be 0.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from louver.source.dialects import Dialect
 
 MOST_BANDS = 1 << 12
-_FORM = re.compile(r"band\((.+), ([^,()]+), ([^,()]+), ([0-9]{1,5})\)")
+_FORM = re.compile(r"band\((.+), ([^,()]+), ([^,()]+), ([0-9]{1,5})(, clamped)?\)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,7 @@ class Band:
     start: float
     end: float
     count: int
+    clamped: bool = False
 
     def __post_init__(self) -> None:
         if not (self.start < self.end and 1 <= self.count <= MOST_BANDS and math.isfinite(self.factor)):
@@ -58,7 +60,7 @@ class Band:
         return np.minimum(place.astype(np.int64), self.count - 1)
 
     def tree(self, value: exp.Expr, dialect: Dialect) -> exp.Expr:
-        """The same in SQL, of a float; nothing for one outside the range."""
+        """The same in SQL, of a float; nothing for one outside the range, unless that is clamped."""
         from sqlglot import exp  # here, because whoever reads a map has no need of it
 
         from louver.source.dialects import REAL, WHOLE
@@ -71,20 +73,18 @@ class Band:
         place = dialect.cast(exp.Floor(this=scaled), WHOLE)
         last = exp.convert(self.count - 1)
         near = self.start + (self.end - self.start) / (2 * self.count)
-        inside = exp.and_(
-            exp.GTE(this=value.copy(), expression=number(self.start)),
-            exp.LTE(this=value.copy(), expression=number(self.end)),
-        )
-        at_start = exp.and_(inside.copy(), exp.LT(this=value.copy(), expression=number(near)))
-        return exp.Case(
-            ifs=[
-                exp.If(this=at_start, true=exp.convert(0)),
-                exp.If(this=inside, true=exp.Least(this=place, expressions=[last])),
-            ]
-        )
+        first = exp.If(this=exp.LT(this=value.copy(), expression=number(near)), true=exp.convert(0))
+        within = exp.Least(this=place, expressions=[last])
+        upto = exp.LTE(this=value.copy(), expression=number(self.end))
+        if self.clamped:
+            beyond = exp.If(this=exp.GT(this=value.copy(), expression=number(self.end)), true=last.copy())
+            return exp.Case(ifs=[first, exp.If(this=upto, true=within), beyond])
+        inside = exp.and_(exp.GTE(this=value.copy(), expression=number(self.start)), upto)
+        return exp.Case(ifs=[exp.If(this=inside, true=exp.Case(ifs=[first], default=within))])
 
     def __str__(self) -> str:
-        return f"band({self.column}, {self.start!r}, {self.end!r}, {self.count})"
+        clamped = ", clamped" if self.clamped else ""
+        return f"band({self.column}, {self.start!r}, {self.end!r}, {self.count}{clamped})"
 
 
 def parse(name: str) -> Band | None:
@@ -93,6 +93,6 @@ def parse(name: str) -> Band | None:
     if found is None:
         return None
     try:
-        return Band(found[1], float(found[2]), float(found[3]), int(found[4]))
+        return Band(found[1], float(found[2]), float(found[3]), int(found[4]), found[5] is not None)
     except ValueError:
         return None

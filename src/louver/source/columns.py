@@ -137,10 +137,17 @@ class Columns:
 
     def _found(self, name: str) -> Column:
         if name not in self._stored:
-            near = get_close_matches(name, self._stored, n=1, cutoff=0.7) if self._has_names else []
-            meant = f" (did you mean {near[0]!r}?)" if near else "; check its header and the unit"
-            raise DataError(f"{self._described()} has no column {name!r}{meant}.")
+            raise DataError(f"{self._described()} has no column {name!r}{self._instead_of(name)}.")
         return self._stored[name]
+
+    def _instead_of(self, name: str) -> str:
+        longer = [each for each in self._stored if each.startswith(name)]
+        near = (get_close_matches(name, self._stored, n=1, cutoff=0.7) or longer) if self._has_names else []
+        if near:
+            return f" (did you mean {near[0]!r}?)"
+        if len(self._stored) == 1 and any(mark in next(iter(self._stored)) for mark in ";\t|"):
+            return "; its values must be separated by commas, and in its first line they are not"
+        return "; check its header and the unit"
 
 
 def _part(name: str, part: Derived, column: Column) -> Column:

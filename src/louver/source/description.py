@@ -20,6 +20,7 @@ from louver.privacy.unit import column_name
 from louver.source.domain import Domain
 from louver.source.measures import Bound
 from louver.source.names import instead_of
+from louver.source.public_list import check_place
 from louver.source.table import Table
 
 if TYPE_CHECKING:
@@ -45,6 +46,10 @@ class Domains(Mapping[str, Domain]):
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._makers)
+
+    def made(self) -> list[Domain]:
+        """Those that are there already."""
+        return [each for each in self._makers.values() if isinstance(each, Domain)]
 
     def __len__(self) -> int:
         return len(self._makers)
@@ -94,6 +99,8 @@ class Source:
         if bound is not None and not isinstance(bound, Bound):
             raise ParameterError(f"A source needs a Bound or none, not a {type(bound).__name__}.")
         known = _domains(domains)
+        for each in known.made():
+            check_place(table, each.place)
         if default_domain is not None and default_domain not in known:
             raise ParameterError(f"There is no domain {default_domain!r}{instead_of(default_domain, known)}.")
         for role in (place, time):
@@ -160,7 +167,7 @@ def _written(value: object) -> object:
     return Fraction(repr(value)) if isinstance(value, float) and math.isfinite(value) else value
 
 
-def _domains(given: object) -> Mapping[str, Domain]:
+def _domains(given: object) -> Domains:
     if given is None:
         return Domains({})
     if isinstance(given, Domain):

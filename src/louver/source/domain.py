@@ -32,7 +32,7 @@ class Domain:
 
     Key columns hold texts, whole numbers, true and false, days or times, of one kind a column. A float means the
     decimal that it is written as, and a time without a zone is in UTC. `name` is what a question may call it; without
-    one it goes by any name.
+    one it goes by any name. `place` is where it was read.
 
     >>> from louver.source.domain_ranges import hours
     >>> rooms = Domain({"room": ["hall", "lab"], "capacity": [180, 24]}, keys=["room"])
@@ -47,6 +47,7 @@ class Domain:
     keys: tuple[str, ...]
     _columns: tuple[tuple[str, Column], ...]
     name: str | None
+    place: str | Path | None
 
     def __init__(
         self, columns: Mapping[str, Iterable[object]], keys: Sequence[str], *, name: str | None = None
@@ -74,6 +75,7 @@ class Domain:
         object.__setattr__(self, "keys", keys)
         object.__setattr__(self, "_columns", columns)
         object.__setattr__(self, "name", name)
+        object.__setattr__(self, "place", None)
         return self
 
     @classmethod
@@ -90,7 +92,9 @@ class Domain:
         """From a file .csv, .parquet or .json, or a table: `plant.duckdb#rooms`, `postgresql://...#rooms`."""
         from louver.source.domain_reading import read
 
-        return read(place, keys)
+        found = read(place, keys)
+        object.__setattr__(found, "place", place)
+        return found
 
     @classmethod
     def product(cls, *parts: Domain, **lists: Iterable[object]) -> Domain:

@@ -30,15 +30,16 @@ _SERVERS = ("postgresql://", "postgres://")
 _PLAIN = {"TIMESTAMP WITH TIME ZONE": "::TIMESTAMP"}
 
 
-def read(place: object, keys: Sequence[str] | None) -> Domain:
+def read(place: object, keys: Sequence[str] | None, *, without: str | None = None) -> Domain:
+    """The domain of a file or table, but for the column `without`."""
     if isinstance(place, str) and place.startswith(_SERVERS):
-        return _from_postgres(place, keys)
+        return _from_postgres(place, keys, without)
     if not isinstance(place, str | Path) or not str(place) or "\0" in str(place):
         raise ParameterError("A domain is read from a file, named by its path, or from a table of a database.")
     text, _, table = str(place).partition("#")
     if table and Path(text).suffix.lower() in DATABASES:
         with _said(text):
-            return _domain(_from_duckdb(Path(text), table), keys, table.rpartition(".")[2])
+            return _domain(_from_duckdb(Path(text), table), keys, table.rpartition(".")[2], without)
     path = Path(place)
     reader = _READERS.get(path.suffix.lower())
     if reader is None:
@@ -49,7 +50,7 @@ def read(place: object, keys: Sequence[str] | None) -> Domain:
     with _said(str(path)):
         if not path.is_file():
             raise DataError(f"There is no file {path}.")
-        return _domain(reader(path, keys), keys, path.stem)
+        return _domain(reader(path, keys), keys, path.stem, without)
 
 
 def columns_of(given: Any) -> dict[str, Sequence[object]]:
@@ -77,9 +78,12 @@ def columns_of(given: Any) -> dict[str, Sequence[object]]:
     )
 
 
-def _domain(columns: Mapping[str, Sequence[object]], keys: Sequence[str] | None, name: str) -> Domain:
+def _domain(
+    columns: Mapping[str, Sequence[object]], keys: Sequence[str] | None, name: str, without: str | None
+) -> Domain:
     """The domain of a file or table, by whose name a question may call it."""
-    return Domain(columns, list(columns)[:1] if keys is None else keys, name=name)
+    kept = {each: values for each, values in columns.items() if each != without}
+    return Domain(kept, list(kept)[:1] if keys is None else keys, name=name)
 
 
 @contextmanager
@@ -178,7 +182,7 @@ def _queried(database: str, relation: str, values: list[object], said: str) -> d
         raise DataError(f"{said} cannot be read.") from None
 
 
-def _from_postgres(address: str, keys: Sequence[str] | None) -> Domain:
+def _from_postgres(address: str, keys: Sequence[str] | None, without: str | None) -> Domain:
     """A table of a server. No error repeats the address, which may hold a password."""
     url, _, table = address.partition("#")
     if not table:
@@ -202,7 +206,7 @@ def _from_postgres(address: str, keys: Sequence[str] | None) -> Domain:
     except psycopg.Error:
         raise DataError(f"The table {shown(table)!r} of the domain cannot be read from its database.") from None
     with _said(f"The table {shown(table)}"):
-        return _domain(columns, keys, table.rpartition(".")[2])
+        return _domain(columns, keys, table.rpartition(".")[2], without)
 
 
 def _from_pandas(frame: Any) -> dict[str, Sequence[object]]:

@@ -9,7 +9,7 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from louver import parameters
 from louver.errors import ParameterError
@@ -20,6 +20,7 @@ from louver.source.domain_columns import check_count
 from louver.source.domain_ranges import days, slots
 from louver.source.measures import Bound
 from louver.source.names import instead_of, unit_meant
+from louver.source.public_list import public_list
 from louver.source.table import Table
 from louver.source.toml_file import parsed
 
@@ -28,6 +29,7 @@ _OF_A_SOURCE = (
     *("domain", "place", "time", "columns", "values"),
 )
 _WAYS = ("file", "table", "rows")
+Maker: TypeAlias = "Callable[[Table], Domain]"  # of a domain, for the table that is asked about it
 _WORDS = {str: "a text", int: "a whole number", list: "a list", dict: "a table", bool: "true or false"}
 
 
@@ -125,7 +127,7 @@ class Section:
         return found
 
 
-def _source(name: str, given: Section, makers: Mapping[str, Callable[[], Domain]], ask: Section) -> Source:
+def _source(name: str, given: Section, makers: Mapping[str, Maker], ask: Section) -> Source:
     given.allow(*_OF_A_SOURCE)
     folder = given.file.parent
     location = given.needed("table", '"presence.parquet"')
@@ -146,7 +148,7 @@ def _source(name: str, given: Section, makers: Mapping[str, Callable[[], Domain]
     with ask.said():
         return Source(
             table,
-            domains=Domains(makers),
+            domains=Domains({each: partial(maker, table) for each, maker in makers.items()}),
             bound=bound,
             ledger=None if ledger is None else _location(folder, ledger),
             defaults={key: ask.raw(key) for key in ask.names()},
@@ -197,14 +199,14 @@ def _decimal(exact: Fraction) -> str:
     return f"{float(exact):.6g}"
 
 
-def _domain_makers(file: Section) -> dict[str, Callable[[], Domain]]:
-    makers: dict[str, Callable[[], Domain]] = {}
+def _domain_makers(file: Section) -> dict[str, Maker]:
+    makers: dict[str, Maker] = {}
     for name, given in file.sections("domain").items():
         makers[name] = _domain_maker(given, makers)
     return makers
 
 
-def _domain_maker(given: Section, makers: Mapping[str, Callable[[], Domain]]) -> Callable[[], Domain]:
+def _domain_maker(given: Section, makers: Mapping[str, Maker]) -> Maker:
     """A function that makes the domain. What the file says of it is checked now, what other files hold when it runs."""
     keys = given.texts("keys")
     ways = [name for name in _WAYS if name in given]
@@ -212,24 +214,25 @@ def _domain_maker(given: Section, makers: Mapping[str, Callable[[], Domain]]) ->
     if len(ways) > 1:
         raise given.wrong(ways[1], f"cannot stand beside {ways[0]!r}: a domain comes from one place")
     if ways and ways[0] != "rows":
-        return partial(Domain.read, _location(given.file.parent, given.needed(ways[0], '"rooms.csv"')), keys)
+        place = _location(given.file.parent, given.needed(ways[0], '"rooms.csv"'))
+        return lambda table: public_list(table, place, keys)
     if ways:
         rows = given.raw("rows")
         with given.said("rows"):
             made = Domain.of(rows, keys)
-        return lambda: made
+        return lambda _: made
     if keys is None:
         raise given.wrong("file", 'is missing; write file = "rooms.csv", or keys = ["room", "hour"] and what each is')
     parts = [_part(given, key, makers) for key in keys]
-    return lambda: _product(given, parts)
+    return lambda table: _product(given, parts, table)
 
 
-def _product(given: Section, parts: list[Callable[[], Domain]]) -> Domain:
+def _product(given: Section, parts: list[Maker], table: Table) -> Domain:
     with given.said():
-        return Domain.product(*(part() for part in parts))
+        return Domain.product(*(part(table) for part in parts))
 
 
-def _part(given: Section, key: str, makers: Mapping[str, Callable[[], Domain]]) -> Callable[[], Domain]:
+def _part(given: Section, key: str, makers: Mapping[str, Maker]) -> Maker:
     """One key of a product: a list, a column of a file, a range, or another domain with all it knows of the key."""
     if isinstance(given.raw(key), list):
         return _made(given, key, given.raw(key))
@@ -246,13 +249,13 @@ def _part(given: Section, key: str, makers: Mapping[str, Callable[[], Domain]]) 
     if kind == "domain":
         return _reference(each, key, each.needed("domain", '"rooms"'), makers)
     place, column = _location(given.file.parent, each.needed("file", '"rooms.csv"')), each.text("column") or key
-    return lambda: Domain({key: Domain.read(place, [column]).column(column)}, keys=[key])
+    return lambda table: Domain({key: public_list(table, place, [column]).column(column)}, keys=[key])
 
 
-def _made(given: Section, key: str, values: object) -> Callable[[], Domain]:
+def _made(given: Section, key: str, values: object) -> Maker:
     with given.said(key):
         made = Domain({key: values}, keys=[key])  # type: ignore[dict-item]
-    return lambda: made
+    return lambda _: made
 
 
 def _range(each: Section, first: Any, last: Any, minutes: Any) -> object:
@@ -267,14 +270,14 @@ def _range(each: Section, first: Any, last: Any, minutes: Any) -> object:
     raise each.wrong("from", "and 'to' must be two whole numbers, two days, or two times with 'minutes' between them")
 
 
-def _reference(each: Section, key: str, name: str, makers: Mapping[str, Callable[[], Domain]]) -> Callable[[], Domain]:
+def _reference(each: Section, key: str, name: str, makers: Mapping[str, Maker]) -> Maker:
     """A domain named before this one: so no two can be made of each other."""
     if name not in makers:
         raise each.wrong("domain", f"names no domain described before this one{instead_of(name, makers)}")
     maker = makers[name]
 
-    def made() -> Domain:
-        found = maker()
+    def made(table: Table) -> Domain:
+        found = maker(table)
         if found.keys != (key,):
             raise ParameterError(
                 f"Domain {name!r} has the keys {', '.join(found.keys)}, where {key!r} alone is needed."

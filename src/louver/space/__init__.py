@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from louver.space.field import Field
     from louver.space.files import read_map, write_map
     from louver.space.geojson import heatmap_geojson, leaves_geojson
+    from louver.space.judged import Judged, judge
     from louver.space.located import Located
     from louver.space.metrics import flip_ratio, jaccard
     from louver.space.page import page
@@ -43,6 +44,7 @@ __all__ = [
     "Decomposition",
     "Estimate",
     "Field",
+    "Judged",
     "Located",
     "Map",
     "MapPlan",
@@ -60,6 +62,7 @@ __all__ = [
     "heatmap",
     "heatmap_geojson",
     "jaccard",
+    "judge",
     "leaves_geojson",
     "map_plan",
     "page",
@@ -80,6 +83,7 @@ _HOMES = {
     "Decomposition": "decomposition",
     "Estimate": "regions",
     "Field": "field",
+    "Judged": "judged",
     "Located": "located",
     "Map": "released",
     "MapPlan": "plan",
@@ -97,6 +101,7 @@ _HOMES = {
     "heatmap": "recipient",
     "heatmap_geojson": "geojson",
     "jaccard": "metrics",
+    "judge": "judged",
     "leaves_geojson": "geojson",
     "map_plan": "planning",
     "page": "page",

@@ -16,8 +16,10 @@ which lines 12 to 20 let it do, and which would cost (1-a) e that nobody has.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -27,8 +29,48 @@ from louver.space.field import Integers
 from louver.space.measure import Measured, Price
 from louver.space.structure import HALF, Growth, Split, Structure, constant, divide, share, square
 from louver.space.uniform import grid_side
+from louver.space.written import exact
 
 DEEPEST = 16
+STOPS = ("children", "count")
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Splitting:
+    """How a tree is split: how deep, which part of what is left a level spends, and when a node is not split.
+
+    `stop="children"` ends a node that would have fewer than `least` children, `"count"` one whose noisy count is not
+    above `least`.
+    """
+
+    depth: int
+    level_share: Fraction
+    stop: str
+    least: Fraction
+
+    def __init__(
+        self,
+        depth: int = 3,
+        level_share: parameters.Number = Fraction(1, 5),
+        stop: str = STOPS[0],
+        least: parameters.Number = 2,
+    ) -> None:
+        if stop not in STOPS:
+            raise ParameterError("A node ends for too few children or too low a count: stop is 'children' or 'count'.")
+        object.__setattr__(self, "depth", parameters.integer("depth", depth, 0, DEEPEST))
+        object.__setattr__(self, "level_share", share("level_share", level_share))
+        object.__setattr__(self, "stop", stop)
+        object.__setattr__(self, "least", parameters.within("least", least, 0, 2**40))
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"depth": self.depth, "level_share": str(self.level_share), "stop": self.stop, "least": str(self.least)}
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> Self:
+        """The same again; a KeyError, TypeError or ValueError where it is not complete."""
+        if set(plain) != {"depth", "level_share", "stop", "least"}:
+            raise ValueError("not how a tree is split")
+        return cls(plain["depth"], exact(plain["level_share"]), plain["stop"], exact(plain["least"]))
 
 
 class Decomposition(Structure):
@@ -53,13 +95,10 @@ class Decomposition(Structure):
         centred: bool = False,
     ) -> None:
         super().__init__(epsilon, count_share, centred)
-        self.depth = parameters.integer("depth", depth, 0, DEEPEST)
-        self.level_share = share("level_share", level_share)
+        splitting = Splitting(depth, level_share, stop, least)
+        self.depth, self.level_share, self.stop = splitting.depth, splitting.level_share, splitting.stop
+        self.least = float(splitting.least)
         self.non_uniformity = constant("non_uniformity", non_uniformity)
-        if stop not in ("children", "count"):
-            raise ParameterError("A node ends for too few children or too low a count: stop is 'children' or 'count'.")
-        self.stop = stop
-        self.least = float(parameters.within("least", least, 0, 2**40))
 
     @property
     def levels(self) -> tuple[Price, ...]:

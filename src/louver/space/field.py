@@ -6,6 +6,7 @@ cuts lie on lines between atoms, so that an engine can make them with one GROUP 
 What is done to a reading depends on that reading alone: its value is clamped to the declared range and rounded to a
 step; a reading without a position or a value (NaN) is left out, as is one outside the bounds, unless `outside="clamp"`
 moves it to the nearest edge. So one reading more or less changes one atom: its count by 1, its sum by at most `span`.
+Where readings are positions alone, each has the value 1, so that sums are counts.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ Floats = NDArray[np.float64]
 ATOMS = 1024
 MOST_ATOMS = 1 << 12
 MOST_STEPS = 1 << 24
+ALONE = Grid(0, 1, 1)  # the values of readings that are positions alone
+OUTSIDE = ("drop", "clamp")
 _DEFAULT_STEPS = 1 << 10
 _CHUNK = 1 << 20  # sums of so many readings stay below 2^53, where the floats that numpy adds up are exact
 
@@ -60,10 +63,10 @@ class Field:
         cls,
         x: ArrayLike,
         y: ArrayLike,
-        value: ArrayLike,
+        value: ArrayLike | None,
         bounds: Bounds | Sequence[parameters.Number],
         *,
-        high: parameters.Number,
+        high: parameters.Number | None = None,
         low: parameters.Number = 0,
         step: parameters.Number | None = None,
         atoms: int = ATOMS,
@@ -71,13 +74,17 @@ class Field:
     ) -> Field:
         """The field of readings at (x, y); with degrees, x is the longitude and y the latitude.
 
-        `step` is a power of two; by default there are 1,024 to 2,047 steps from `low` to `high`.
+        `step` is a power of two; by default there are 1,024 to 2,047 steps from `low` to `high`. Without a value and a
+        range the field has counts alone.
         """
         area = Bounds.of(bounds)
         side = parameters.integer("The number of atoms along a side", atoms, 1, MOST_ATOMS)
-        values = scale(low, high, step)
-        if outside not in ("drop", "clamp"):
-            raise ParameterError("Readings outside the bounds are dropped or clamped: outside is 'drop' or 'clamp'.")
+        if (value is None) != (high is None):
+            raise ParameterError("A field has values and the highest of them, or neither, and then counts alone.")
+        values = ALONE if high is None else scale(low, high, step)
+        checked_outside(outside)
+        if value is None:
+            value = np.ones(np.shape(x)[:1])
         columns = [_numbers(name, given) for name, given in (("x", x), ("y", y), ("value", value))]
         if len({len(column) for column in columns}) > 1:
             raise ParameterError("x, y and value must have the same length.")
@@ -117,6 +124,12 @@ class Field:
 
     def __repr__(self) -> str:
         return f"<a field of {self.columns} x {self.rows} atoms>"
+
+
+def checked_outside(outside: object) -> str:
+    if not isinstance(outside, str) or outside not in OUTSIDE:
+        raise ParameterError("Readings outside the bounds are dropped or clamped: outside is 'drop' or 'clamp'.")
+    return outside
 
 
 def scale(low: parameters.Number, high: parameters.Number, step: parameters.Number | None = None) -> Grid:

@@ -6,10 +6,13 @@ import json
 import os
 import struct
 import tempfile
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from louver.errors import DataError, LouverError, ParameterError
+from louver.space.bounds import Bounds
 from louver.space.geojson import leaves_geojson
 from louver.space.released import Map
 
@@ -31,20 +34,42 @@ def read_map(path: str | Path) -> Map:
 
 def write_map(released: Map, path: str | Path) -> None:
     """A map as a file, whole or not at all: .json to be read again, .geojson or .parquet with its leaves."""
-    kind = kind_of(path)
-    if kind == ".parquet":
-        written = _geoparquet(released)
+    if kind_of(path, released.bounds) == ".json":
+        write_whole(Path(path), as_json(released.to_dict()))
     else:
-        plain = released.to_dict() if kind == ".json" else leaves_geojson(released)
-        written = json.dumps(plain, separators=(",", ":")).encode()
-    write_whole(Path(path), written)
+        write_leaves(leaves_geojson(released), released, path)
 
 
-def kind_of(path: str | Path) -> str:
+def write_leaves(leaves: dict[str, Any], released: Map, path: str | Path) -> None:
+    """What `leaves_geojson` gives, as .geojson or .parquet."""
+    geoparquet = kind_of(path, released.bounds) == ".parquet"
+    write_whole(Path(path), _geoparquet(leaves, released.bounds) if geoparquet else as_json(leaves))
+
+
+def kind_of(path: str | Path, bounds: Bounds | None = None) -> str:
+    """The ending of a file; refused where no map is written to such a file, or not one of these bounds."""
     kind = Path(path).suffix.lower()
     if kind not in KINDS:
         raise ParameterError(f"A map is written to a file .json, .geojson or .parquet, not to {str(path)[:60]!r}.")
+    if kind == ".geojson" and bounds is not None:
+        check_geojson(bounds)
+    if kind == ".parquet" and bounds is not None:
+        _arrow()
+        _projjson(bounds.crs)
     return kind
+
+
+def check_geojson(bounds: Bounds) -> None:
+    """GeoJSON is WGS 84 (RFC 7946, section 4), so a map in another system would be drawn somewhere else."""
+    if bounds.crs is not None and not bounds.is_wgs84:
+        raise ParameterError(
+            f"GeoJSON has degrees of longitude and latitude, and this map is in {bounds.crs}; write .parquet, which "
+            "says so."
+        )
+
+
+def as_json(plain: dict[str, Any]) -> bytes:
+    return json.dumps(plain, separators=(",", ":")).encode()
 
 
 def write_whole(path: Path, content: bytes) -> None:
@@ -63,33 +88,55 @@ def write_whole(path: Path, content: bytes) -> None:
         raise DataError(f"{path} cannot be written: {fault.strerror}.") from None
 
 
-def _geoparquet(released: Map) -> bytes:
-    """GeoParquet 1.1: the leaves as polygons in WKB. Without degrees their coordinates belong to no known system."""
-    try:
-        import pyarrow as arrow
-        from pyarrow import parquet
-    except ImportError:
-        raise LouverError("GeoParquet needs pyarrow: pip install 'louver[maps]'.") from None
-    features = leaves_geojson(released)["features"]
-    bounds = released.bounds
+def _geoparquet(leaves: dict[str, Any], bounds: Bounds) -> bytes:
+    """GeoParquet 1.1: the leaves as polygons in WKB."""
+    arrow, parquet = _arrow()
+    features = leaves["features"]
     column: dict[str, Any] = {
         "encoding": "WKB",
         "geometry_types": ["Polygon"],
         "orientation": "counterclockwise",
         "bbox": [bounds.west, bounds.south, bounds.east, bounds.north],
-        **({} if bounds.degrees else {"crs": None}),
+        **({} if bounds.is_wgs84 else {"crs": _projjson(bounds.crs)}),
     }
     geo = {"version": "1.1.0", "primary_column": "geometry", "columns": {"geometry": column}}
-    columns = {name: [each["properties"][name] for each in features] for name in features[0]["properties"]}
+    kinds = {"level": arrow.int64(), "shown": arrow.string(), "flagged": arrow.bool_()}
     kept = {"geometry": arrow.array([_wkb(each["geometry"]["coordinates"][0]) for each in features], arrow.binary())}
     kept |= {
-        name: arrow.array(values, arrow.int64() if name == "level" else arrow.float64())
-        for name, values in columns.items()
+        name: arrow.array([each["properties"][name] for each in features], kinds.get(name, arrow.float64()))
+        for name in features[0]["properties"]
     }
-    table = arrow.table(kept).replace_schema_metadata({"geo": json.dumps(geo)})
+    about = leaves["louver"] | ({} if bounds.crs is None else {"crs": bounds.crs})
+    table = arrow.table(kept).replace_schema_metadata({"geo": json.dumps(geo), "louver": json.dumps(about)})
     sink = arrow.BufferOutputStream()
     parquet.write_table(table, sink)
     return bytes(sink.getvalue().to_pybytes())
+
+
+def _arrow() -> tuple[Any, Any]:
+    try:
+        return import_module("pyarrow"), import_module("pyarrow.parquet")
+    except ImportError:
+        raise LouverError("GeoParquet needs pyarrow: pip install 'louver[maps]'.") from None
+
+
+def spells_out(crs: str | None) -> bool:
+    """Whether GeoParquet could say what this system is."""
+    return crs is not None and find_spec("pyproj") is not None
+
+
+def _projjson(crs: str | None) -> dict[str, Any] | None:
+    """A system spelled out, which GeoParquet asks for and only pyproj knows; without either, an unknown one."""
+    if crs is None:
+        return None
+    try:
+        pyproj = import_module("pyproj")
+    except ImportError:
+        return None
+    try:
+        return dict(pyproj.CRS.from_user_input(crs).to_json_dict())
+    except pyproj.exceptions.CRSError:
+        raise ParameterError(f"No coordinate system is called {crs}.") from None
 
 
 def _wkb(ring: list[list[float]]) -> bytes:

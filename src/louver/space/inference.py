@@ -75,6 +75,32 @@ class Tree:
         loaded[self.leaves] = weights * variances[self.leaves, None]
         return np.asarray(self.consistent(loaded, variances) ** 2 / variances[:, None])
 
+    def fourths(self, variances: Floats) -> Floats:
+        """For each node, the sum over all noise in its estimate of the square of what it adds to the variance.
+
+        Upwards a node's best from below is z = a own + (1 - a) sum of its children's z. Downwards an estimate is A z
+        and noise from elsewhere: of a child with the share s, A is 1 + s k with k = A (1 - a) - 1 of its parent, and
+        the rest is s times what the parent's own number, the other children and the parent's rest bring.
+        """
+        spread, below = self._spread(variances)
+        own = variances.astype(np.float64) ** 2
+        up, among = own.copy(), np.zeros(len(self.parents))
+        weight = np.ones(len(self.parents))  # a
+        for layer in reversed(self._layers):
+            under = np.add.reduceat(up[layer.children], layer.starts)
+            children = spread[layer.parents] / below[layer.parents]  # 1 - a
+            weight[layer.parents], among[layer.parents] = 1 - children, under
+            up[layer.parents] = (1 - children) ** 4 * own[layer.parents] + children**4 * under
+        kept, rest = np.ones(len(self.parents)), np.zeros(len(self.parents))
+        for layer in self._layers:
+            above = layer.parents
+            passed = kept[above] * (1 - weight[above]) - 1  # k
+            brought = (kept[above] * weight[above]) ** 4 * own[above] + passed**4 * among[above] + rest[above]
+            shares, group = self._shares(layer, spread, below), layer.group
+            kept[layer.children] = 1 + shares * passed[group]
+            rest[layer.children] = shares**4 * (brought[group] - passed[group] ** 4 * up[layer.children])
+        return np.asarray(kept**4 * up + rest)
+
     def _spread(self, variances: Floats) -> tuple[Floats, Floats]:
         """For each node, the variance of all that is known at and below it, and that of its children's sum."""
         spread, below = variances.astype(np.float64), np.zeros(len(self.parents))

@@ -2,7 +2,8 @@
 
 Releases n + DL(p_n) and s + DL(p_s / D) for each rectangle: n its readings, s the sum of their values, above a public
 `centre`, in whole steps, D the most steps that one reading adds or takes. Neighbours differ in one reading. Price: p_n
-+ p_s, pure, once, whatever the number of rectangles, as long as no two of them share an atom.
++ p_s, pure, once, whatever the number of rectangles, as long as no two of them share an atom. Where p_s is 0, every
+reading has the value 1, and what is released as the sum is the noisy count once more.
 
 Why this is private. One reading lies in one atom, so it moves one count by 1 and one sum by at most D;
 `discrete_laplace` of these rates changes the probability of any outcome by a factor of at most exp(p_n) exp(p_s).
@@ -56,6 +57,9 @@ def measure(field: Field, rectangles: Integers, price: Price, centre: int, bits:
     count_rate, sum_rate = rates(field, price, centre)
     counts, sums = field.totals(rectangles)
     size = len(rectangles)
+    if not price.sums:
+        noisy = (counts + discrete_laplace(count_rate, size, bits=bits)).astype(np.float64)
+        return Measured(noisy, noisy.copy(), *(np.full(size, variance(count_rate)) for _ in range(2)))
     return Measured(
         (counts + discrete_laplace(count_rate, size, bits=bits)).astype(np.float64),
         (sums - centre * counts + discrete_laplace(sum_rate, size, bits=bits)).astype(np.float64),
@@ -66,11 +70,11 @@ def measure(field: Field, rectangles: Integers, price: Price, centre: int, bits:
 
 def rates(field: Field, price: Price, centre: int) -> tuple[Fraction, Fraction]:
     """The rates of the noise on counts and on sums; refused where no sampler takes them."""
+    of_counts = noise_rate("The price of the counts", price.counts)
+    if not price.sums:
+        return of_counts, of_counts
     reach = max(centre, field.span - centre)
-    return (
-        noise_rate("The price of the counts", price.counts),
-        noise_rate("The price of the sums, for one step,", price.sums / reach),
-    )
+    return of_counts, noise_rate("The price of the sums, for one step,", price.sums / reach)
 
 
 def variance(rate: Fraction) -> float:

@@ -13,9 +13,8 @@ reading changes one atom as `louver.space.field.Field` says; everything else is 
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar, Self
 
@@ -28,35 +27,49 @@ from louver.privacy import Charge, Outcome, Pure, Scope, Unit
 from louver.privacy.plan import registered
 from louver.source import filters
 from louver.source.filters import EVERY_ROW, Filter, filter_from_dict, filter_to_dict
-from louver.source.measures import MOST_PER_UNIT, Bound, Reading, View
-from louver.space.adaptive import Adaptive
-from louver.space.cut import Cut
-from louver.space.decomposition import Decomposition
+from louver.source.measures import Bound, Reading, View
+from louver.space import plan_words
+from louver.space.decomposition import Splitting
+from louver.space.expected import Expected
 from louver.space.field import Field
 from louver.space.located import LARGEST_ATOMS, Located
-from louver.space.measure import rates, variance
-from louver.space.structure import HALF, Structure, share
-from louver.space.two_level import TwoLevel
-from louver.space.uniform import Uniform
+from louver.space.structure import HALF, Structure, counted
+from louver.space.ways import (
+    ATOMS,
+    CUT,
+    MOST_ROUNDS,
+    TREE,
+    UNIFORM,
+    WAYS,
+    check_parts,
+    check_way,
+    sized_for_rounds,
+)
+from louver.space.written import exact
 
-CUT, TREE = "cut", "decomposition"
-ATOMS = 256
-WAYS: dict[str, Callable[..., Structure]] = {
-    CUT: Cut,
-    "uniform": Uniform,
-    "two-level": TwoLevel,
-    "adaptive": Adaptive,
-    TREE: Decomposition,
-}
 _PLACES = 10_000
-_PARTS = ("located", "unit", "way", "epsilon", "readings", "count_share", "atoms", "bound", "where")
+_PARTS = (
+    "located",
+    "unit",
+    "way",
+    "epsilon",
+    "readings",
+    "count_share",
+    "atoms",
+    "bound",
+    "where",
+    "rounds",
+    "splitting",
+)
 
 
 @registered("map")
 @dataclass(frozen=True, slots=True, init=False)
 class MapPlan:
     """The plan of releasing a map, for `epsilon` of one unit. `readings` is a public number of them that sizes the
-    grid; without it a twentieth of epsilon buys one. `count_share` of the price goes to counts, the rest to sums.
+    grid; without it a twentieth of epsilon buys one. `count_share` of the price goes to counts, the rest to sums; all
+    of it where readings are positions alone. Where the map is one of several `rounds`, epsilon and readings are those
+    of this one, and the grid is sized for what all of them tell together.
     """
 
     located: Located
@@ -68,6 +81,8 @@ class MapPlan:
     atoms: int
     bound: Bound | None
     where: Filter
+    rounds: int
+    splitting: Splitting | None
     mechanism: ClassVar[str] = "map"
     gradual: ClassVar[bool] = False
 
@@ -77,26 +92,33 @@ class MapPlan:
         *,
         unit: Unit,
         epsilon: parameters.Number,
-        way: str = CUT,
+        way: str | None = None,
         readings: int | None = None,
-        count_share: parameters.Number = HALF,
+        count_share: parameters.Number | None = None,
         atoms: int = ATOMS,
         bound: Bound | None = None,
         where: Filter = EVERY_ROW,
+        rounds: int = 1,
+        splitting: Splitting | None = None,
     ) -> None:
-        _check(located, unit, bound, way)
-        if way == TREE and readings is not None:
-            raise ParameterError("A decomposition is not sized by a number of readings; leave readings out.")
+        check_parts(located, unit, bound)
+        if way is None:
+            way = CUT if located.value is not None else UNIFORM
+        if count_share is None:
+            count_share = HALF if located.value is not None else 1
+        check_way(located, way, readings, count_share, rounds, splitting)
         for name, value in (
             ("located", located),
             ("unit", unit),
             ("way", way),
             ("epsilon", parameters.positive("epsilon", epsilon)),
             ("readings", None if readings is None else parameters.integer("readings", readings, 1, 2**40)),
-            ("count_share", share("count_share", count_share)),
+            ("count_share", counted("count_share", count_share)),
             ("atoms", parameters.integer("atoms", atoms, 2, LARGEST_ATOMS)),
             ("bound", bound),
             ("where", where),
+            ("rounds", parameters.integer("rounds", rounds, 1, MOST_ROUNDS)),
+            ("splitting", (splitting or Splitting()) if way == TREE else None),
         ):
             object.__setattr__(self, name, value)
         located.bands(self.atoms)  # says where the bounds are too near
@@ -118,13 +140,26 @@ class MapPlan:
     @property
     def structure(self) -> Structure:
         """What is built, at the price of one reading."""
-        sized = {} if self.way == TREE else {"readings": self.readings}
+        if self.splitting is not None:
+            sized = asdict(self.splitting)
+        else:
+            sized = {"readings": None if self.readings is None else sized_for_rounds(self.readings, self.rounds)}
         centred = {} if self.way == CUT else {"centred": True}
         return WAYS[self.way](self.epsilon / self.times, count_share=self.count_share, **sized, **centred)
 
     @property
     def price(self) -> Pure:
         return self.structure.price.for_group(self.times)
+
+    @property
+    def together(self) -> Fraction:
+        """What somebody pays who is in all rounds."""
+        return self.price.epsilon * self.rounds
+
+    @property
+    def apart(self) -> bool:
+        """Whether other rounds are charged elsewhere, because the unit tells them apart."""
+        return self.scope != Scope.everything()
 
     @property
     def sensitivity(self) -> Fraction:
@@ -147,36 +182,39 @@ class MapPlan:
         return Reading((self.located.keys(self.atoms),), self.located.measures, self.where, self.kept)
 
     def run(self, view: View, bits: Bits) -> Outcome:
-        counts, sums = (each.reshape(self.atoms, self.atoms) for each in view.values)
+        counts, *sums = (each.reshape(self.atoms, self.atoms) for each in view.values)
         values = self.located.values
-        field = Field(counts, sums - values.lowest * counts, self.located.bounds, values)
+        above = sums[0] - values.lowest * counts if sums else counts
+        field = Field(counts, above, self.located.bounds, values)
         released = self.structure.release(field, bits=bits)
         return Outcome(replace(released, price=self.price, about=self.about).to_dict())
 
     @property
     def about(self) -> Mapping[str, str]:
-        """What a recipient should know: names of the columns, and who is protected."""
+        """What a recipient should know: names of the columns, who is protected, and which window this is a round of."""
         located = self.located
-        return {"x": located.x, "y": located.y, "value": located.value, "protected": self.protected}
+        return {
+            "x": located.x,
+            "y": located.y,
+            "protected": self.protected,
+            **({} if located.value is None else {"value": located.value}),
+            **({} if located.outside == "drop" else {"outside": "counted at the nearest edge"}),
+            **({} if self.rounds == 1 else {"window": plan_words.rounds(self)}),
+        }
 
-    @property
-    def errors(self) -> tuple[float, float]:
-        """The standard deviations of the noise on the count and on the sum of each of the finest cells."""
-        structure = self.structure
-        count_rate, sum_rate = rates(self._empty, structure.levels[-1], structure.centre(self._empty))
-        return math.sqrt(variance(count_rate)), math.sqrt(variance(sum_rate)) * float(self.located.values.step)
+    def expected(self, *, combined: bool = False) -> Expected:
+        """What the map would be like with the public number of readings, or with 10,000, spread evenly.
+
+        With `combined`, the errors are those of all rounds together.
+        """
+        nothing = np.zeros((self.atoms, self.atoms), dtype=np.int64)
+        field = Field(nothing, nothing, self.located.bounds, self.located.values)
+        readings = plan_words.USUAL if self.readings is None else self.readings
+        return Expected.of(self.structure, field, readings, self.rounds if combined else 1)
 
     @property
     def promise(self) -> str:
-        count, total = self.errors
-        located = self.located
-        low, high = (parameters.short(edge) for edge in (located.values.low, located.values.high))
-        middle = parameters.short((located.values.low + located.values.high) / 2)
-        return (
-            f"In each of the finest cells the count of readings has noise with a standard deviation of {count:.3g} and "
-            f"the sum of {located.value} above {middle} one of {total:.3g}; readings outside the bounds are left out, "
-            f"and values are clamped to between {low} and {high}."
-        )
+        return plan_words.promise(self)
 
     @property
     def protected(self) -> str:
@@ -187,11 +225,7 @@ class MapPlan:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        if self.kept is not None and self.bound is None:
-            return (
-                "Nobody said how many rows of one unit count, so one does; give rows_per_unit if a unit may have more.",
-            )
-        return ()
+        return tuple(plan_words.warnings(self))
 
     def cheaper(self, price: Fraction) -> tuple[str, ...]:
         less = Fraction((price * _PLACES).__floor__(), _PLACES)
@@ -199,7 +233,7 @@ class MapPlan:
             self.with_(epsilon=less)
         except ParameterError:
             return ()
-        return (f"epsilon {float(less):.12g}",)
+        return (f"epsilon {float(less * self.rounds):.12g}",)
 
     def with_(self, **changed: Any) -> Self:
         return type(self)(**{**{name: getattr(self, name) for name in _PARTS}, **changed})
@@ -216,6 +250,8 @@ class MapPlan:
             "atoms": self.atoms,
             "bound": bound,
             "where": filter_to_dict(self.where),
+            "rounds": self.rounds,
+            "splitting": None if self.splitting is None else self.splitting.to_dict(),
         }
 
     @classmethod
@@ -224,13 +260,14 @@ class MapPlan:
             raise ParameterError(f"The parameters of a map are {', '.join(_PARTS)}, and nothing else.")
         try:
             bound = None if plain["bound"] is None else Bound(**plain["bound"])
-            exact = {name: Fraction(plain[name]) for name in ("epsilon", "count_share") if type(plain[name]) is str}
-        except (TypeError, ValueError, ZeroDivisionError):
+            splitting = None if plain["splitting"] is None else Splitting.from_dict(plain["splitting"])
+            numbers = {name: exact(plain[name]) for name in ("epsilon", "count_share")}
+        except (KeyError, TypeError, ValueError, ZeroDivisionError):
             raise ParameterError(
-                "A stored map's plan needs numbers as texts, and a bound with rows and keys."
+                "A stored map's plan needs exact numbers as texts, a bound with rows and keys, and how a tree is split."
             ) from None
-        if len(exact) != 2:
-            raise ParameterError("A stored map's plan needs epsilon and count_share as texts.")
+        if not isinstance(plain["way"], str):
+            raise ParameterError("A stored map's plan names the way in which the map is built.")
         return cls(
             Located.from_dict(plain["located"]),
             unit=Unit.parse(plain["unit"]),
@@ -239,7 +276,9 @@ class MapPlan:
             atoms=plain["atoms"],
             bound=bound,
             where=filter_from_dict(plain["where"]),
-            **exact,
+            rounds=plain["rounds"],
+            splitting=splitting,
+            **numbers,
         )
 
     @property
@@ -247,18 +286,3 @@ class MapPlan:
         """A field of one atom without readings, with the values of this map."""
         nothing = np.zeros((1, 1), dtype=np.int64)
         return Field(nothing, nothing, self.located.bounds, self.located.values)
-
-
-def _check(located: object, unit: object, bound: object, way: object) -> None:
-    if not isinstance(located, Located):
-        raise ParameterError(f"The plan of a map needs a Located, not a {type(located).__name__}.")
-    if not isinstance(unit, Unit):
-        raise ParameterError(f"The plan of a map needs a Unit, not a {type(unit).__name__}.")
-    if bound is not None and not isinstance(bound, Bound):
-        raise ParameterError(f"A map needs a Bound on what one unit contributes, not a {type(bound).__name__}.")
-    if bound is not None and unit.is_row:
-        raise ParameterError("Where the unit is the row itself there is nothing to bound per unit.")
-    if bound is not None and bound.rows * (bound.keys or 1) > MOST_PER_UNIT:
-        raise ParameterError(f"One unit can be at most {MOST_PER_UNIT:,} readings of a map; bound it more tightly.")
-    if not isinstance(way, str) or way not in WAYS:
-        raise ParameterError(f"A map is built in one of these ways: {', '.join(WAYS)}.")

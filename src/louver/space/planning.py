@@ -4,25 +4,28 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta
 from fractions import Fraction
+from typing import Any
 
 from louver import parameters
 from louver.errors import ParameterError
+from louver.privacy.guarantee import KEPT_BITS
 from louver.source import derived
+from louver.source.asked_bound import asked_bound
 from louver.source.derived import DAY, SLOT
 from louver.source.description import Source
 from louver.source.filters import EVERY_ROW, Compare, Filter, both
-from louver.source.measures import Bound
+from louver.source.moments import instant, slot_start
 from louver.source.table import Table
 from louver.space.bounds import Bounds
 from louver.space.cut import count_share_for
+from louver.space.decomposition import Splitting
 from louver.space.located import Located
-from louver.space.plan import ATOMS, CUT, MapPlan
-from louver.space.structure import HALF
+from louver.space.plan import MapPlan
+from louver.space.ways import ATOMS, MOST_ROUNDS
 
 LONGITUDES, LATITUDES = ("lon", "long", "lng", "longitude"), ("lat", "latitude")
-MOST_ROUNDS = 10_000
 INSTANT = timedelta(microseconds=1)
 
 
@@ -31,13 +34,13 @@ def map_plan(
     *,
     x: str,
     y: str,
-    value: str,
+    value: str | None = None,
     bounds: Bounds | Sequence[parameters.Number],
     epsilon: parameters.Number,
     low: parameters.Number | None = None,
     high: parameters.Number | None = None,
     step: parameters.Number | None = None,
-    way: str = CUT,
+    way: str | None = None,
     threshold: parameters.Number | None = None,
     readings: int | None = None,
     rounds: int = 1,
@@ -46,44 +49,76 @@ def map_plan(
     time: str | None = None,
     begin: datetime | date | str | None = None,
     end: datetime | date | str | None = None,
+    crs: str | None = None,
+    outside: str = "drop",
+    depth: int | None = None,
+    level_share: parameters.Number | None = None,
+    stop: str | None = None,
+    least: parameters.Number | None = None,
 ) -> MapPlan:
-    """The plan of a map of `value` over `bounds` (west, south, east, north).
+    """The plan of a map of `value` over `bounds` (west, south, east, north); without a value, of counts alone.
 
     The range of values is `low` to `high`, or what the source declares of the column. Columns named lon and lat are
-    degrees. `threshold` splits the price so that a map for it is best; any other can be asked for later. `begin` and
-    `end` take the rows of one round only, by their `time`; where this is one of several `rounds`, epsilon is for all of
-    them together, each pays the same part of it, and the grid is sized for what they tell when they are combined.
+    degrees; `crs` names another system, like EPSG:25833. With `outside="clamp"` rows outside the bounds count at the
+    nearest edge. `threshold` splits the price so that a map for it is best; any other can be asked for later. `begin`
+    and `end` take the rows of one round only, by their `time`; where this is one of several `rounds`, epsilon is for
+    all of them together, each pays the same part of it, and the grid is sized for what they tell when combined.
+    `depth`, `level_share`, `stop` and `least` say how a decomposition is split.
     """
     several = parameters.integer("rounds", rounds, 1, MOST_ROUNDS)
-    if several > 1 and readings is None:
-        raise ParameterError("Rounds share one grid, so its size must be public: give readings, about, of one round.")
     described = source if isinstance(source, Source) else Source(source)
-    area = _bounds(bounds, x, y)
-    bottom, top, fine = _range(described, value, low, high, step)
-    share = HALF if threshold is None else count_share_for(threshold, low=bottom, high=top)
+    area = _bounds(bounds, x, y, crs)
+    located, share = _located(described, (x, y, value), area, (low, high, step), threshold, outside)
+    asked = {"depth": depth, "level_share": level_share, "stop": stop, "least": least}
+    given: dict[str, Any] = {name: number for name, number in asked.items() if number is not None}
     return MapPlan(
-        Located.of(x, y, value, area, low=bottom, high=top, step=fine),
+        located,
         unit=described.table.unit,
-        epsilon=parameters.positive("epsilon", epsilon) / several,
+        epsilon=_of_a_round(parameters.positive("epsilon", epsilon), several),
         way=way,
-        readings=readings if several == 1 or readings is None else sized_for_rounds(readings, several),
+        readings=readings,
         count_share=share,
         atoms=atoms,
-        bound=_bound(described, rows_per_unit),
+        bound=asked_bound(described, rows_per_unit, None),
         where=_round(described, time, begin, end),
+        rounds=several,
+        splitting=Splitting(**given) if given else None,
     )
 
 
-def sized_for_rounds(readings: int, rounds: int) -> int:
-    """How many readings size the grid of one round of several: its noise is that of one map, less their root."""
-    return round(parameters.integer("readings", readings, 1, 2**40) * math.sqrt(rounds))
+def _of_a_round(epsilon: Fraction, rounds: int) -> Fraction:
+    """Its part of the price of all rounds, rounded down to what ledgers add up exactly."""
+    return epsilon if rounds == 1 else Fraction(math.floor(epsilon / rounds * 2**KEPT_BITS), 2**KEPT_BITS)
 
 
-def _bounds(given: Bounds | Sequence[parameters.Number], x: str, y: str) -> Bounds:
+def _located(
+    source: Source,
+    columns: tuple[str, str, str | None],
+    area: Bounds,
+    values: tuple[parameters.Number | None, parameters.Number | None, parameters.Number | None],
+    threshold: parameters.Number | None,
+    outside: str,
+) -> tuple[Located, Fraction | None]:
+    """What the map is made of, and the counts' share of the price where a threshold says what is best."""
+    x, y, value = columns
+    if value is None:
+        if (*values, threshold) != (None, None, None, None):
+            raise ParameterError(
+                "A map of counts alone has no values: name their column, or leave range and threshold out."
+            )
+        return Located.alone(x, y, area, outside=outside), None
+    bottom, top, fine = _range(source, value, *values)
+    located = Located.of(x, y, value, area, low=bottom, high=top, step=fine, outside=outside)
+    return located, None if threshold is None else count_share_for(threshold, low=bottom, high=top)
+
+
+def _bounds(given: Bounds | Sequence[parameters.Number], x: str, y: str, crs: str | None) -> Bounds:
     sides = Bounds.of(given)
-    if isinstance(given, Bounds) or not (str(x).lower() in LONGITUDES and str(y).lower() in LATITUDES):
+    if isinstance(given, Bounds) and crs is None:
         return sides
-    return Bounds(sides.west, sides.south, sides.east, sides.north, degrees=True)
+    named = str(x).lower() in LONGITUDES and str(y).lower() in LATITUDES
+    degrees = sides.degrees or (named and not isinstance(given, Bounds))
+    return Bounds(sides.west, sides.south, sides.east, sides.north, degrees=degrees, crs=crs or sides.crs)
 
 
 def _range(
@@ -105,14 +140,6 @@ def _range(
     return declared[0], declared[1], step if step is not None else declared[2] if len(declared) == 3 else None
 
 
-def _bound(source: Source, rows: int | None) -> Bound | None:
-    if source.table.unit.is_row:
-        if rows not in (None, 1):
-            raise ParameterError("rows_per_unit is for units of several rows; here the unit is the row itself.")
-        return None
-    return source.bound if rows is None else Bound(rows)
-
-
 def _round(
     source: Source, time: str | None, begin: datetime | date | str | None, end: datetime | date | str | None
 ) -> Filter:
@@ -131,7 +158,7 @@ def _round(
     column = names.get(chosen, chosen)
     part = derived.parse(column)
     column = column if part is None else part.column
-    first, past = _instant("The begin of a round", begin), _instant("The end of a round", end)
+    first, past = instant("The begin of a round", begin), instant("The end of a round", end)
     if first >= past:
         raise ParameterError("A round of readings must end after it begins.")
     conditions = [Compare(column, ">=", first), Compare(column, "<", past)]
@@ -144,21 +171,4 @@ def _round(
 
 
 def _part(own: derived.Derived, moment: datetime) -> datetime | date:
-    if own.part == DAY:
-        return moment.date()
-    midnight = moment.replace(hour=0, minute=0, second=0, microsecond=0)
-    length = timedelta(minutes=own.minutes or 1)
-    return midnight + (moment - midnight) // length * length
-
-
-def _instant(what: str, given: object) -> datetime:
-    try:
-        if isinstance(given, str):
-            given = datetime.fromisoformat(given.strip())
-        elif isinstance(given, date) and not isinstance(given, datetime):
-            given = datetime(given.year, given.month, given.day, tzinfo=UTC)
-        if isinstance(given, datetime):
-            return given.replace(tzinfo=UTC) if given.tzinfo is None else given.astimezone(UTC)
-    except (ValueError, OverflowError):
-        pass
-    raise ParameterError(f"{what} is a time like 2018-02-01T09:00, or a day like 2018-02-01.")
+    return moment.date() if own.part == DAY else slot_start(moment, own.minutes or 1)

@@ -21,6 +21,7 @@ from louver.errors import DataError, ParameterError
 
 Floats = NDArray[np.float64]
 MOST_CORNERS = 1 << 18
+_CROSSED = 1e-5  # of a rectangle that lies inside less than not at all, or more than once
 _AT_ONCE = 1 << 21  # numbers in one intermediate array
 
 
@@ -39,7 +40,7 @@ class Polygons:
             parts = {"Polygon": [coordinates], "MultiPolygon": coordinates}[kind]
             rings = [_edges(ring, hole=number > 0) for part in parts for number, ring in enumerate(part)]
             edges = np.concatenate(rings)
-        except (KeyError, TypeError, ValueError, IndexError):
+        except (KeyError, TypeError, ValueError, IndexError, OverflowError):
             raise ParameterError(
                 "A region must be a GeoJSON Polygon or MultiPolygon whose rings have three corners or more."
             ) from None
@@ -49,18 +50,27 @@ class Polygons:
 
     @property
     def area(self) -> float:
-        u0, v0, u1, v1 = self.edges.T
+        u0, v0, u1, v1 = (self.edges - np.tile(self.edges[0, :2], 2)).T
         return float(((u0 + u1) / 2 * (v1 - v0)).sum())
 
     def shares(self, west: Floats, south: Floats, east: Floats, north: Floats) -> Floats:
         """The part of each rectangle that lies inside."""
+        # Seen from near: differences of areas as large as metres from the equator make them would lose their digits.
+        x, y = float(west.min()), float(south.min())
+        near = Polygons(self.edges - np.array([x, y, x, y]))
+        west, east, south, north = west - x, east - x, south - y, north - y
         inside = (
-            self._south_west(east, north)
-            - self._south_west(west, north)
-            - self._south_west(east, south)
-            + self._south_west(west, south)
+            near._south_west(east, north)
+            - near._south_west(west, north)
+            - near._south_west(east, south)
+            + near._south_west(west, south)
         )
-        return np.clip(inside / ((east - west) * (north - south)), 0.0, 1.0)
+        shares = inside / ((east - west) * (north - south))
+        if not (shares.min() > -_CROSSED and shares.max() < 1 + _CROSSED):
+            raise ParameterError(
+                "The border of a region crosses itself, or its parts overlap; mend its polygons first."
+            )
+        return np.clip(shares, 0.0, 1.0)
 
     def _south_west(self, x: Floats, y: Floats) -> Floats:
         total = np.zeros(len(x))
@@ -79,13 +89,18 @@ class Polygons:
         return total
 
 
-def read_regions(given: str | Path | Mapping[str, Any]) -> dict[str, Polygons]:
-    """The regions of a GeoJSON file or object by their names: the property `name`, else the id, else a number."""
+def read_regions(given: str | Path | Mapping[str, Any], *, name: str | None = None) -> dict[str, Polygons]:
+    """The regions of a GeoJSON file or object by their names: the property that is called `name`.
+
+    Unless one is given, that is the property name, in small or capital letters, else the id, else a number.
+    """
     if isinstance(given, str | Path):
         given = _loaded(Path(given))
     found: dict[str, Polygons] = {}
-    for number, (name, geometry) in enumerate(_features(given), 1):
-        chosen = str(number) if name is None else str(name)[:100]
+    for number, (named, geometry) in enumerate(_features(given, name), 1):
+        if named is None and name is not None:
+            raise ParameterError(f"Region {number} has no property {name[:40]!r}; take one that every region has.")
+        chosen = str(number) if named is None else str(named)[:100]
         if chosen in found:
             raise ParameterError(f"Two regions are called {chosen!r}; give each a name of its own.")
         found[chosen] = Polygons.of(geometry)
@@ -106,18 +121,24 @@ def _loaded(path: Path) -> Mapping[str, Any]:
     return loaded
 
 
-def _features(given: Mapping[str, Any]) -> Iterator[tuple[object, object]]:
+def _features(given: Mapping[str, Any], name: str | None) -> Iterator[tuple[object, object]]:
     kind = given.get("type")
     if kind == "FeatureCollection":
         features = given.get("features")
         for each in features if isinstance(features, list) else []:
-            yield from _features(each if isinstance(each, Mapping) else {})
+            yield from _features(each if isinstance(each, Mapping) else {}, name)
     elif kind == "Feature":
         properties = given.get("properties")
-        named = properties.get("name") if isinstance(properties, Mapping) else None
-        yield named if named is not None else given.get("id"), given.get("geometry")
+        yield _name(properties if isinstance(properties, Mapping) else {}, given.get("id"), name), given.get("geometry")
     else:
         yield None, given
+
+
+def _name(properties: Mapping[str, Any], identity: object, chosen: str | None) -> object:
+    if chosen is not None:
+        return properties.get(chosen)
+    named = (properties[each] for each in ("name", "NAME", "Name") if properties.get(each) is not None)
+    return next(named, identity)
 
 
 def _edges(ring: Any, *, hole: bool) -> Floats:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -11,12 +9,13 @@ from typing import Any
 
 from louver.errors import ParameterError
 from louver.ledger import Ledger
+from louver.publishing.paying import paid
 from louver.source.description import Source
 from louver.source.table import Table
 from louver.space.plan import MapPlan
 from louver.space.planning import map_plan
 from louver.space.released import Map
-from louver.steward import Release, Steward
+from louver.steward import Release
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,29 +49,6 @@ def publish_map(
         plan = map_plan(source, **asked)
     elif asked or not isinstance(plan, MapPlan):
         raise ParameterError("Give the plan of a map, or what it is made of, not both.")
-    table = source.table if isinstance(source, Source) else source
-    with _opened(ledger if ledger is not None else getattr(source, "ledger", None)) as account:
-        steward = Steward(table, account)
-        if token is None:
-            release = steward.run(plan, who=who, audience=audience, key=key)
-        else:
-            release = steward.sign_in(token).run(plan, audience=audience, key=key)
-        address = account.address
-        return PublishedMap(
-            Map.from_dict(release.answer),
-            plan,
-            release,
-            account.remaining(plan.scope, audience),
-            address if "://" in address else Path(address).name,
-        )
-
-
-@contextmanager
-def _opened(ledger: Ledger | str | Path | None) -> Iterator[Ledger]:
-    if ledger is None:
-        raise ParameterError("A map is paid for by a ledger; name one, and make it with: louver ledger init.")
-    if isinstance(ledger, Ledger):
-        yield ledger
-        return
-    with Ledger.open(ledger) as account:
-        yield account
+    receipt = paid(source, plan, "A map", ledger=ledger, who=who, token=token, audience=audience, key=key)
+    made = Map.from_dict(receipt.release.answer)
+    return PublishedMap(made, plan, receipt.release, receipt.remaining, receipt.ledger)

@@ -7,10 +7,8 @@ anew from them.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -21,13 +19,18 @@ from louver.errors import ParameterError
 from louver.noise.grid import Grid
 from louver.privacy import Pure
 from louver.space.bounds import Bounds
-from louver.space.field import MOST_ATOMS, Floats, Integers, scale
+from louver.space.field import ALONE, MOST_ATOMS, Floats, Integers, scale
 from louver.space.inference import Tree
 from louver.space.measure import Measured
+from louver.space.written import exact
 
 FORMAT = 1
+GEOJSON = ("FeatureCollection", "Feature", "Polygon", "MultiPolygon")
 MOST_NODES = MOST_ATOMS**2 * 2
+DEEPEST = 20
 MOST_WORDS = 1000
+MOST_ROUNDS = 10_000
+LARGEST = 1e60  # of a noisy number; its variance is at most the square, and that has a finite square too
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -35,7 +38,8 @@ class Map:
     """Nodes level by level: rectangles of atoms (west, south, east, north), parents (-1 for none), noisy numbers.
 
     Sums are in steps above `centre`, which itself is in steps above the lowest value. `about` has words for people: the
-    names of the columns, and who is protected.
+    names of the columns, and who is protected. `rounds` has the prices of the rounds that were made into one map, whose
+    counts and sums are then those of one round; it is empty where there was one.
     """
 
     kind: str
@@ -49,6 +53,7 @@ class Map:
     parents: Integers
     noisy: Measured
     about: Mapping[str, str] = field(default_factory=dict)
+    rounds: tuple[Pure, ...] = ()
 
     @cached_property
     def tree(self) -> Tree:
@@ -63,6 +68,25 @@ class Map:
     def sums(self) -> Floats:
         """The estimated sum of values in each node, in steps above the centre."""
         return self.tree.consistent(self.noisy.sums, self.noisy.sum_variances)
+
+    @property
+    def alone(self) -> bool:
+        """Whether it is a map of counts alone: every reading had the value 1, and sums are the same noisy counts."""
+        return self.values == ALONE and np.array_equal(self.noisy.counts, self.noisy.sums)
+
+    @property
+    def counted(self) -> str:
+        """What counts are counts of."""
+        return f"readings of one of {len(self.rounds):,} rounds" if self.rounds else "readings"
+
+    @property
+    def paid(self) -> str:
+        """What was paid, in words: of rounds, by whoever is in one of them, and by whoever is in all."""
+        whole = f"epsilon {float(self.price.epsilon):g}"
+        if not self.rounds:
+            return whole
+        most = max(float(each.epsilon) for each in self.rounds)
+        return f"epsilon {most:g} in one round, {whole} for somebody who is in all of the {len(self.rounds):,} rounds"
 
     @property
     def depth(self) -> int:
@@ -115,11 +139,14 @@ class Map:
             "counts": _plain(self.noisy.counts),
             "sums": _plain(self.noisy.sums),
             **({"about": dict(sorted(self.about.items()))} if self.about else {}),
+            **({"rounds": [str(each.epsilon) for each in self.rounds]} if self.rounds else {}),
         }
 
     @classmethod
     def from_dict(cls, plain: object) -> Map:
         """The map again; refused with a sentence where it is not one."""
+        if isinstance(plain, Mapping) and plain.get("type") in GEOJSON:
+            raise ParameterError("This is GeoJSON, for GIS tools; a map is read from the .json that was built.")
         if not isinstance(plain, Mapping) or plain.get("format") != FORMAT:
             raise ParameterError(f"A stored map must be an object with format {FORMAT}; build it again.")
         try:
@@ -137,17 +164,16 @@ def _plain(values: Floats) -> list[float | int]:
 
 
 def _restored(plain: Mapping[str, Any]) -> Map:
-    bounds = plain["bounds"]
     columns, rows = (parameters.integer("The number of atoms", side, 1, MOST_ATOMS) for side in plain["atoms"])
-    values = scale(*(Fraction(plain["values"][name]) for name in ("low", "high", "step")))
+    values = scale(*(exact(plain["values"][name]) for name in ("low", "high", "step")))
     law = _whole(plain["law"])
     if (law < 0).any():
         raise ValueError("no such law")
-    laws = _finite(plain["variances"])[law]
+    laws = _finite(plain["variances"], LARGEST**2)[law]
     restored = Map(
         str(plain["kind"])[:40],
-        Pure(Fraction(plain["epsilon"])),
-        Bounds(*(bounds[side] for side in ("west", "south", "east", "north")), degrees=bounds["degrees"]),
+        _price(plain["epsilon"]),
+        Bounds.from_dict(plain["bounds"]),
         columns,
         rows,
         values,
@@ -156,9 +182,17 @@ def _restored(plain: Mapping[str, Any]) -> Map:
         _whole(plain["parents"]),
         Measured(_finite(plain["counts"]), _finite(plain["sums"]), laws[:, 0], laws[:, 1]),
         {str(name)[:40]: str(words)[:MOST_WORDS] for name, words in dict(plain.get("about", {})).items()},
+        tuple(_price(each) for each in list(plain.get("rounds", ()))[:MOST_ROUNDS]),
     )
     _check(restored)
     return restored
+
+
+def _price(text: object) -> Pure:
+    epsilon = exact(text)
+    if epsilon > LARGEST:
+        raise ValueError("no such price")
+    return Pure(epsilon)
 
 
 def _check(given: Map) -> None:
@@ -174,12 +208,23 @@ def _check(given: Map) -> None:
         and (np.diff(given.parents) >= 0).all()
     ):
         raise ValueError("not a map")
+    _check_depth(given.parents)
     areas = ((east - west) * (north - south)).astype(np.float64)
     tree = given.tree
     inside = np.bincount(given.parents[given.parents >= 0], areas[given.parents >= 0], minlength=size)
     inner = np.setdiff1d(np.arange(size), tree.leaves)
     if not (inside[inner] == areas[inner]).all():
         raise ValueError("children that do not fill their parent")
+
+
+def _check_depth(parents: Integers) -> None:
+    """Nodes level by level, and not so deep that following them takes long."""
+    past = int(np.searchsorted(parents, 0))
+    for _ in range(DEEPEST):
+        if past == len(parents):
+            return
+        past = int(np.searchsorted(parents, past))
+    raise ValueError("too deep")
 
 
 def _whole(values: Sequence[Any]) -> Integers:
@@ -189,8 +234,8 @@ def _whole(values: Sequence[Any]) -> Integers:
     return array.astype(np.int64)
 
 
-def _finite(values: Sequence[Any]) -> Floats:
+def _finite(values: Sequence[Any], largest: float = LARGEST) -> Floats:
     array = np.asarray(values, dtype=np.float64)
-    if not all(math.isfinite(extreme) for extreme in (array.min(), array.max())):
+    if not np.abs(array).max() <= largest:
         raise ValueError("not finite")
     return array

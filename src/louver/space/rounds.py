@@ -4,6 +4,8 @@ Each round is a map of its own, on the same grid. A cell's count and sum are tak
 public standard deviation, the drift, and the estimate after the last round is that of the Kalman filter: the best
 linear one for such a walk. Without drift it is the mean of all rounds, and scatters as one map of 1/R of the variance.
 
+Counts and sums are those of one round, not of all of them together.
+
 Price: a unit that reports in every round pays the sum of all rounds' prices; one that reports in some pays for those.
 Nothing here looks at data, so nothing is added. What it does not promise: that the drift is right. Too small a drift
 makes the map late, too large a drift makes it noisy.
@@ -36,17 +38,26 @@ def combined(rounds: Sequence[Map], *, count_drift: parameters.Number = 0, sum_d
     if not every or not all(isinstance(each, Map) for each in every):
         raise ParameterError("Rounds are combined from a list of one map or more.")
     first = every[0]
-    if first.depth or not all(_alike(first, each) for each in every):
-        raise ParameterError(
-            "Rounds are combined on one grid that stays the same: release uniform or cut maps with the same bounds, "
-            "values, epsilon and a public number of readings."
-        )
+    for number, each in enumerate(every, 1):
+        if each.depth:
+            raise ParameterError(
+                f"Rounds are combined on one grid, and map {number} has cells within cells; build each round as a "
+                "uniform or cut map with a public number of readings."
+            )
+        if not _alike(first, each):
+            raise ParameterError(
+                f"Rounds are combined on one grid that stays the same, and map {number} differs from the first; build "
+                "each round of the same columns, with the same bounds, values, epsilon and number of readings."
+            )
+    if len({each.noisy.counts.tobytes() + each.noisy.sums.tobytes() for each in every}) < len(every):
+        raise ParameterError("Rounds are combined once each, and two of these maps are the same.")
     wander = float(parameters.within("count_drift", count_drift, 0, LARGEST_DRIFT)) ** 2
     wander_of_sums = (float(parameters.within("sum_drift", sum_drift, 0, LARGEST_DRIFT)) / first.step) ** 2
     counts, count_variances = _filtered([(each.noisy.counts, each.noisy.count_variances) for each in every], wander)
     sums, sum_variances = _filtered([(each.noisy.sums, each.noisy.sum_variances) for each in every], wander_of_sums)
     noisy = Measured(np.round(counts, 6), np.round(sums, 6), count_variances, sum_variances)
-    return replace(first, price=compose(*(each.price for each in every)), noisy=noisy)
+    prices = [price for each in every for price in each.rounds or (each.price,)]
+    return replace(first, price=compose(*prices), noisy=noisy, rounds=tuple(prices) if len(prices) > 1 else ())
 
 
 def _filtered(rounds: Sequence[tuple[Floats, Floats]], wander: float) -> tuple[Floats, Floats]:
@@ -62,8 +73,8 @@ def _filtered(rounds: Sequence[tuple[Floats, Floats]], wander: float) -> tuple[F
 
 def _alike(one: Map, other: Map) -> bool:
     return (
-        (one.bounds, one.columns, one.rows, one.values, one.centre)
-        == (other.bounds, other.columns, other.rows, other.values, other.centre)
+        (one.bounds, one.columns, one.rows, one.values, one.centre, one.about)
+        == (other.bounds, other.columns, other.rows, other.values, other.centre, other.about)
         and np.array_equal(one.rectangles, other.rectangles)
         and np.array_equal(one.parents, other.parents)
     )

@@ -25,7 +25,8 @@ LARGEST_CONSTANT = 10**6
 
 
 class Structure(ABC):
-    """One way to build a map. `count_share` of what a level pays goes to its counts, the rest to its sums.
+    """One way to build a map. `count_share` of what a level pays goes to its counts, the rest to its sums; with 1 there
+    are counts alone, of a field in which every reading has the value 1.
 
     With `centred`, sums are taken above the middle of the range: one reading then weighs half as much, and
     `sum > threshold * count` scatters less for every threshold above a quarter of the range.
@@ -35,7 +36,7 @@ class Structure(ABC):
 
     def __init__(self, epsilon: parameters.Number, count_share: parameters.Number, centred: bool) -> None:
         self.epsilon = parameters.within("epsilon", parameters.positive("epsilon", epsilon), 0, LARGEST_RATE)
-        self.count_share = share("count_share", count_share)
+        self.count_share = counted("count_share", count_share)
         self.centred = bool(centred)
 
     @property
@@ -63,6 +64,8 @@ class Structure(ABC):
 
     def check(self, field: Field) -> None:
         """Refuses noise that no sampler draws: now or never, for a level that is not reached tells nothing."""
+        if self.count_share == 1 and field.span != 1:
+            raise ParameterError("A map that spends all on counts is made of a field without values.")
         for price in self.levels:
             rates(field, price, self.centre(field))
 
@@ -168,7 +171,7 @@ class Sized(Structure):
     ) -> None:
         super().__init__(epsilon, count_share, centred)
         self.readings = None if readings is None else parameters.integer("readings", readings, 0, 2**40)
-        self.mean_share = parameters.probability("mean_share", mean_share)
+        self.mean_share = parameters.probability("mean_share", 1 if self.count_share == 1 else mean_share)
 
     @property
     def below(self) -> Fraction:
@@ -227,6 +230,12 @@ def share(name: str, value: object) -> Fraction:
     if not 0 < exact < 1:
         raise ParameterError(f"{name} must be between 0 and 1, and neither: both parts need something to spend.")
     return exact
+
+
+def counted(name: str, value: object) -> Fraction:
+    """The part of a price that goes to counts: above 0, and 1 where there are counts alone."""
+    exact = parameters.fraction(name, value)
+    return exact if exact == 1 else share(name, exact)
 
 
 def constant(name: str, value: object) -> float:

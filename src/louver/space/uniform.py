@@ -3,7 +3,8 @@
 Releases a noisy count and sum for each cell. Neighbours differ in one reading, which lies in one cell. Price: epsilon,
 pure: b epsilon for counts, (1-b) epsilon for sums, and of these `SIZING_SHARE` for the totals where they are not
 public. What it does not promise: that the grid is a good one. K = 1 gives cells that are far too small for a threshold
-map; K = 0.05 is about right.
+map; K = 0.05 is about right. For counts alone there is no K: N0 = sqrt(epsilon n0 / 10), as Qardaji, Yang and Li (2013)
+advise.
 
 Why this is private: see `louver.space.measure`.
 """
@@ -18,9 +19,13 @@ from louver import parameters
 from louver.space.measure import Price
 from louver.space.structure import HALF, Growth, Sized, constant
 
+COUNTS_CONSTANT = 10
+
 
 def grid_side(epsilon: Fraction, count_share: Fraction, non_uniformity: float, weight: float) -> float:
-    """Eq. 3, before it is rounded; `weight` is n + s/M."""
+    """Eq. 3, before it is rounded; `weight` is n + s/M, which is 2 n where there are counts alone."""
+    if count_share == 1:
+        return math.sqrt(float(epsilon) * weight / 2 / COUNTS_CONSTANT)
     return math.sqrt(float(epsilon * count_share * (1 - count_share)) * non_uniformity / math.sqrt(2) * weight)
 
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from louver.stream.histogram import Histogram
     from louver.stream.kary import KAry
     from louver.stream.laplace import Laplace
+    from louver.stream.looking import Tails, look_at_tails, tails
     from louver.stream.means import PresentMean, RunningMean, WindowMean
     from louver.stream.mechanism import Mechanism
     from louver.stream.pegasus import Pegasus
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from louver.stream.session import Session
     from louver.stream.smooth_quantile import SmoothQuantile
     from louver.stream.tail import Tail, look_at_tail
+    from louver.stream.tail_plan import TailPlan
     from louver.stream.threshold import PenalisedThreshold
     from louver.stream.toeplitz import Toeplitz
     from louver.stream.tree import Tree
@@ -61,6 +63,8 @@ __all__ = [
     "Stream",
     "StreamPlan",
     "Tail",
+    "TailPlan",
+    "Tails",
     "Toeplitz",
     "Tree",
     "TruncatedSum",
@@ -68,9 +72,11 @@ __all__ = [
     "choose",
     "interquartile_range",
     "look_at_tail",
+    "look_at_tails",
     "publish",
     "quantile",
     "stream",
+    "tails",
 ]
 _HOMES = {
     "Session": "session",
@@ -96,6 +102,8 @@ _HOMES = {
     "Segment": "segment",
     "SmoothQuantile": "smooth_quantile",
     "Tail": "tail",
+    "TailPlan": "tail_plan",
+    "Tails": "looking",
     "Toeplitz": "toeplitz",
     "Tree": "tree",
     "TruncatedSum": "truncated",
@@ -103,9 +111,11 @@ _HOMES = {
     "choose": "choose",
     "interquartile_range": "quantiles",
     "look_at_tail": "tail",
+    "look_at_tails": "looking",
+    "tails": "looking",
     "quantile": "quantiles",
 }
-found_in({"stream": "louver.stream.plan"})
+found_in({"stream": "louver.stream.plan", "tail": "louver.stream.tail_plan"})
 __getattr__ = lazily("louver.stream", _HOMES)
 
 

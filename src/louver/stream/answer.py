@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from dataclasses import dataclass, field
-from datetime import date, datetime
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -13,8 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from louver.errors import DataError, ParameterError
+from louver.errors import ParameterError
 from louver.parameters import Number
+from louver.publishing.columns import as_csv, as_frame, json_value, write
 from louver.steward import Release
 from louver.stream.accuracy import LEVEL
 from louver.stream.places import Region
@@ -85,7 +83,7 @@ class Stream:
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON: the promise, the price, and `columns` with times as texts."""
-        columns = {name: [_text(value) for value in values] for name, values in self.columns.items()}
+        columns = {name: [json_value(value) for value in values] for name, values in self.columns.items()}
         return {
             "protected": self.protected,
             "promise": self.promise,
@@ -102,24 +100,14 @@ class Stream:
 
     def to_csv(self, path: str | Path | None = None) -> str:
         """A line per tick and region; what is not known is empty. Also written to a file."""
-        text, columns = io.StringIO(), self.columns
-        made = csv.writer(text, lineterminator="\n")
-        made.writerow(columns)
-        made.writerows(zip(*([_cell(each) for each in column] for column in columns.values()), strict=True))
+        text = as_csv(self.columns)
         if path is not None:
-            _write(Path(path), text.getvalue())
-        return text.getvalue()
+            write(path, text)
+        return text
 
     def to_frame(self, kind: str = "pandas") -> Any:
         """The same as a frame of pandas, polars or arrow."""
-        if kind not in ("pandas", "polars", "arrow"):
-            raise ParameterError(f"A stream becomes a frame of pandas, polars or arrow, not {str(kind)[:40]!r}.")
-        library = "pyarrow" if kind == "arrow" else kind
-        try:
-            module = __import__(library)
-        except ImportError:
-            raise DataError(f"A frame of {kind} needs {library}; install it with: pip install {library}.") from None
-        return module.table(self.columns) if kind == "arrow" else module.DataFrame(self.columns)
+        return as_frame(self.columns, kind, "A stream")
 
     def plot(self, path: str | Path | None = None, *, truth: ArrayLike | None = None) -> str:
         """Released values with their bands, as SVG. `truth`, ticks by regions, is for invented data only."""
@@ -132,7 +120,7 @@ class Stream:
             raise ParameterError("The truth must be one number for each tick and region.")
         drawn = picture(self, shown, alone=path is not None)
         if path is not None:
-            _write(Path(path), drawn)
+            write(path, drawn)
         return drawn
 
     def __repr__(self) -> str:
@@ -145,27 +133,10 @@ class Stream:
 
 
 def label(region: Region) -> str:
-    return ", ".join(str(_text(value)) for value in region if value is not None) or ("total" if region else "all rows")
+    named = ", ".join(str(json_value(value)) for value in region if value is not None)
+    return named or ("total" if region else "all rows")
 
 
 def _plain(values: Any, digits: int) -> list[Any]:
     listed = (np.round(values, digits) + 0.0 if values.dtype.kind == "f" else values).ravel().tolist()
     return [None if value != value else value for value in listed]
-
-
-def _text(value: Any) -> Any:
-    return value.isoformat() if isinstance(value, date | datetime) else value
-
-
-def _cell(value: Any) -> Any:
-    """As it stands in a CSV file, where 10.0 is 10."""
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
-    return "" if value is None else str(value).lower() if isinstance(value, bool) else _text(value)
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8", newline="")
-    except OSError as fault:
-        raise DataError(f"{path} cannot be written: {fault.strerror or 'the system gave no reason'}.") from None

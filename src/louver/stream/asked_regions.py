@@ -10,6 +10,7 @@ from louver.errors import ParameterError
 from louver.parameters import Number
 from louver.source.description import Source
 from louver.source.domain import Domain
+from louver.source.public_list import check_place
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,8 @@ def asked_regions(
                 "A stream of all rows together has no regions; name the columns of the domain with by."
             )
         return AskedRegions(None)
+    if isinstance(given, Domain):
+        check_place(source.table, given.place)
     declared = (given if isinstance(given, Domain) else source.domain(given)).renamed(names)
     columns = [names.get(name, name) for name in listed]
     levels = {name for name in columns if totals and name in declared.columns and name not in declared.keys}

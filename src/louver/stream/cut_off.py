@@ -34,7 +34,22 @@ def promised(plan: StreamPlan) -> list[str]:
     found = f"The threshold is found from the first {_ticks(_lag(plan))} of {len(plan.ticks):,}"
     worst = f"the noise of the last number has a standard deviation of {_near(_own(plan))}"
     less = "a threshold of a tenth of that has a tenth of the noise"
-    return [f"{found}, and {wait}.", f"With a threshold at the bound, {worst}; {less}."]
+    return [f"{found}, and {wait}.", f"With a threshold at the bound, {worst}; {less}.", *_of_missing(plan)]
+
+
+def _of_missing(plan: StreamPlan) -> list[str]:
+    if not kernels.kernel(plan.kernel).tells_missing:
+        return []
+    what = there(plan)
+    return [
+        f"That is with {what} in every tick; with {what} in half of the ticks it is about twice as much.",
+        f"Which ticks have {what} is protected too, and a quarter of the price pays for counting them.",
+    ]
+
+
+def there(plan: StreamPlan) -> str:
+    """What a tick has that is not missing."""
+    return "rows" if plan.measured.column is None else "values"
 
 
 def warned(plan: StreamPlan) -> list[str]:
@@ -83,6 +98,8 @@ def _own(plan: StreamPlan) -> float:
 
 def _instead(plan: StreamPlan) -> Instead | None:
     """Noise for what one unit moves, and not for the bound of a tick; None where there is no such stream."""
+    if kernels.kernel(plan.kernel).tells_missing:
+        return None
     step, ticks = float(plan.measured.step), len(plan.ticks)
     over = dict(plan.options).get("over")
     try:

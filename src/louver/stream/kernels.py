@@ -31,7 +31,7 @@ from louver.stream.places import edges_of
 
 DEFAULT, HISTOGRAM = "segment", "histogram"
 UNSMOOTHED = ("laplace", "gaussian")
-CUT_OPTIONS = ("lag", "threshold", "factor", "share")
+CUT_OPTIONS = ("lag", "threshold", "factor", "share", "threshold_part")
 LARGEST_COUNT, LARGEST_SUM = 2**20, 2**34  # of one tick, for running sums; what is beyond is cut off
 
 Price: TypeAlias = "Pure | Approximate | ZeroConcentrated"
@@ -81,6 +81,8 @@ class Kernel:
     """Options that the mechanism itself has another name for."""
     needed: tuple[str, ...] = ()
     """Options without which it is not made."""
+    tells_missing: bool = False
+    """Whether a tick without rows is a missing one for it, and not one of 0."""
 
     @property
     def loaded(self) -> type[Mechanism]:
@@ -112,6 +114,7 @@ KERNELS: dict[str, Kernel] = {
     "window-mean": Kernel(
         "means:WindowMean", is_cut=True, options=(*CUT_OPTIONS, "over"), named=(("over", "window"),), needed=("over",)
     ),
+    "present-mean": Kernel("means:PresentMean", is_cut=True, options=CUT_OPTIONS, tells_missing=True),
     HISTOGRAM: Kernel("histogram:Histogram", sum_factor, options=("bins",)),
 }
 

@@ -91,6 +91,7 @@ class PresentMean(TruncatedSum):
     """The mean of the values that were there, where None or NaN is a missing one and it is private which are missing.
 
     A quarter of epsilon goes to a running count of them, the rest to the sum; a tick is in both, so the two add up.
+    While hardly any value was there, the count is mostly noise, and so is the mean.
     """
 
     kind: ClassVar[str] = "present-mean"
@@ -105,6 +106,10 @@ class PresentMean(TruncatedSum):
     @property
     def price(self) -> Pure | Approximate:
         return Pure(self.whole) if isinstance(super().price, Pure) else Approximate(self.whole, self.delta)
+
+    def error_at_bound(self, tick: int) -> float:
+        """About, if every tick so far has a value, all of them at the bound: noise of the sum, and of the count."""
+        return math.hypot(super().error_at_bound(tick), self.high * self._counts.error_at(tick)) / tick
 
     def _read(self, values: object, ticks: tuple[int, ...]) -> Rows:
         rows = super()._read(values, ticks)

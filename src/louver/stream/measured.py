@@ -53,6 +53,11 @@ class Measured:
         return Measure(self.kind, column=self.column, grid=self.grid)
 
     @property
+    def presence(self) -> tuple[Measure, ...]:
+        """What tells a tick without values from one whose sum is 0; other numbers are 0 only where nothing is there."""
+        return (Measure(COUNT, column=self.column),) if self.kind == SUM else ()
+
+    @property
     def weight(self) -> int:
         """How much one row moves the number, in steps."""
         return 1 if self.grid is None else self.grid.sensitivity

@@ -20,6 +20,7 @@ from fractions import Fraction
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from louver import parameters
 from louver.noise import Bits
@@ -28,7 +29,7 @@ from louver.parameters import Number
 from louver.privacy import Charge, Outcome, Scope, Unit
 from louver.privacy.plan import registered
 from louver.source.domain import Domain
-from louver.source.measures import MOST_KEYS, Bound, Keys, Reading, View
+from louver.source.measures import MOST_KEYS, Bound, Keys, Measure, Reading, View
 from louver.stream import cut_off, kernels, words
 from louver.stream.best_sum import why
 from louver.stream.cheaper import cheaper
@@ -169,7 +170,12 @@ class StreamPlan(Priced, Seen):
         if len(self.regions) * len(self.ticks) > MOST_KEYS:
             return None
         keys, where = keys_of(self.domain, self.ticks), rows_between(self.ticks, 0, len(self.ticks))
-        return Reading((keys,), (self.measured.measure,), where, self.kept)
+        return Reading((keys,), self._measures, where, self.kept)
+
+    @property
+    def _measures(self) -> tuple[Measure, ...]:
+        beside = self.measured.presence if kernels.kernel(self.kernel).tells_missing else ()
+        return (self.measured.measure, *beside)
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -233,8 +239,14 @@ class StreamPlan(Priced, Seen):
         return Scope(ranges)
 
     def run(self, view: View, bits: Bits) -> Outcome:
-        rows = view.values[0].reshape(len(self.places.read), len(self.ticks)).T
-        return Outcome(Running(self, bits).run(rows).to_dict())
+        return Outcome(Running(self, bits).run(self._rows(view, len(self.ticks))).to_dict())
+
+    def _rows(self, view: View, ticks: int) -> NDArray[Any]:
+        """What was read, ticks by regions; NaN where nothing is there and the mechanism tells that from 0."""
+        numbers: NDArray[Any] = view.values[0]
+        if kernels.kernel(self.kernel).tells_missing:
+            numbers = np.where(view.values[-1] > 0, numbers, np.nan)
+        return numbers.reshape(len(self.places.read), ticks).T
 
     @property
     def parts(self) -> int:
@@ -245,14 +257,13 @@ class StreamPlan(Priced, Seen):
         """What is read for one tick, where ticks come one by one."""
         tick = self.ticks.start(parameters.integer("The number of a tick", number, 0, self.parts - 1))
         keys = Keys((*self._read_keys, self.ticks.column), tuple((*region, tick) for region in self.places.read))
-        return Reading((keys,), (self.measured.measure,), rows_between(self.ticks, number, number + 1), self.kept)
+        return Reading((keys,), self._measures, rows_between(self.ticks, number, number + 1), self.kept)
 
     def advance(self, state: object, view: View | None, bits: Bits) -> tuple[Any, dict[str, Any]]:
         """One tick: what is released, and the private state after it. No state is before the first tick."""
         running = self.restored(state, bits)
-        width = len(self.places.read)
-        rows = np.zeros((1, width), dtype=np.int64) if view is None else view.values[0].reshape(1, -1)
-        return running.advance(rows, missing=view is None).to_dict(), running.to_dict()
+        seen = View((np.zeros(len(self.places.read), dtype=np.int64),)) if view is None else view
+        return running.advance(self._rows(seen, 1), missing=view is None).to_dict(), running.to_dict()
 
     def restored(self, state: object, bits: Bits = SYSTEM) -> Running:
         """The stream at work with a stored state, which must be one of its own."""

@@ -9,13 +9,12 @@ from collections.abc import Mapping, Sequence
 from datetime import date, datetime, timedelta
 from typing import Any
 
-from louver.errors import ParameterError
 from louver.parameters import Number
 from louver.source import derived
+from louver.source.asked_bound import asked_bound
 from louver.source.derived import SLOT
 from louver.source.description import Source
 from louver.source.domain import Domain
-from louver.source.measures import Bound
 from louver.source.table import Table
 from louver.stream import kernels
 from louver.stream.asked_regions import asked_regions
@@ -89,7 +88,7 @@ def stream(
         above=regions.limits(above),
         last=None if last is None else ticks_in(last, ticks, "last"),
         totals=regions.totals,
-        bound=_bound(described, rows_per_unit, keys_per_unit),
+        bound=asked_bound(described, rows_per_unit, keys_per_unit),
         window=units_in(window, ticks, unit, measured, keys),
         tick_bound=tick_bound,
     )
@@ -108,14 +107,3 @@ def _time(source: Source, given: str | None, names: Mapping[str, str]) -> str:
     made = names.get(chosen, chosen)
     part = derived.parse(made)
     return part.column if part is not None and part.part == SLOT else made
-
-
-def _bound(source: Source, rows: int | None, keys: int | None) -> Bound | None:
-    if source.table.unit.is_row:
-        if rows not in (None, 1) or keys is not None:
-            raise ParameterError("Bounds per unit are for units of several rows; here the unit is the row itself.")
-        return None
-    if (rows, keys, source.bound) == (None, None, None):
-        return None  # one row counts, and a warning says that nobody said so
-    declared = source.bound or Bound()
-    return Bound(rows if rows is not None else declared.rows, keys if keys is not None else declared.keys)

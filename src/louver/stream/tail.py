@@ -29,6 +29,7 @@ from louver import parameters
 from louver.noise import discrete_laplace
 from louver.noise.bits import SYSTEM, Bits
 from louver.noise.grid import Grid
+from louver.noise.laplace import noise_rate
 from louver.privacy import Pure
 from louver.stream.laplace import reach
 from louver.stream.present import PRESENCE, REPLACE, checked_neighbours
@@ -97,12 +98,27 @@ def look_at_tail(
     >>> look_at_tail(np.arange(100_000), 10**9, 1).verdict
     'light'
     """
-    half = parameters.positive("epsilon", epsilon) / 2
-    stretched = parameters.within("The factor", factor, Fraction(9, 8), 4)
-    rate = half if checked_neighbours(neighbours) == PRESENCE else half / 2
-    within = reach(rate, parameters.error_rate("mistaken", mistaken) / 4)
+    half, rate = parameters.positive("epsilon", epsilon) / 2, _rate(epsilon, neighbours)
+    stretched, within = factor_of(factor), reach_of(epsilon, mistaken=mistaken, neighbours=neighbours)
     bounded = Grid(0, high, 1).quantise(values)
     found = quantile(bounded, SHARE_ABOVE, ladder_to(high), half, bits=bits)
     beyond = above(bounded, np.array([found, int(stretched * found)]))
     near, far = np.array([beyond[0] - beyond[1], beyond[1]]) + discrete_laplace(rate, 2, bits=bits)
     return Tail(found, stretched, len(bounded), int(near), int(far), within, Pure(2 * half))
+
+
+def factor_of(given: parameters.Number) -> Fraction:
+    """The factor that is looked at: one so near to 1 that nothing is gained by it is none."""
+    return parameters.within("The factor", given, Fraction(9, 8), 4)
+
+
+def reach_of(epsilon: parameters.Number, *, mistaken: parameters.Number = MISTAKEN, neighbours: str = REPLACE) -> int:
+    """How far the noise on each of the two counts reaches, so that a verdict is wrong in no more cases."""
+    return reach(_rate(epsilon, neighbours), parameters.error_rate("mistaken", mistaken) / 4)
+
+
+def _rate(epsilon: parameters.Number, neighbours: str) -> Fraction:
+    """The rate of the noise on the counts; one that the samplers do not take is refused before anything is drawn."""
+    half = parameters.positive("epsilon", epsilon) / 2
+    is_presence = checked_neighbours(neighbours) == PRESENCE
+    return noise_rate(f"{'Half' if is_presence else 'A quarter'} of epsilon", half if is_presence else half / 2)

@@ -20,6 +20,7 @@ from louver.privacy.unit import column_name
 from louver.source import derived
 from louver.source.derived import DAY, MINUTES_A_DAY, SLOT, Derived
 from louver.source.measures import MOST_KEYS
+from louver.source.moments import instant, slot_start
 
 MINUTE, ONE_DAY = timedelta(minutes=1), timedelta(days=1)
 LAST_DAY = datetime(9999, 12, 31, tzinfo=UTC)
@@ -50,14 +51,14 @@ class Ticks:
             raise ParameterError(f"Ticks are cut out of a column of times, and {time!r} is made of one; name that one.")
         minutes = minutes_of(every, "A tick", dividing=True)
         object.__setattr__(self, "time", time)
-        object.__setattr__(self, "begin", _instant("The begin of a stream", begin))
-        object.__setattr__(self, "end", _instant("The end of a stream", end))
+        object.__setattr__(self, "begin", instant("The begin of a stream", begin))
+        object.__setattr__(self, "end", instant("The end of a stream", end))
         object.__setattr__(self, "minutes", minutes)
         for moment in (self.begin, self.end):
-            if _down(moment, minutes) != moment:
+            if slot_start(moment, minutes) != moment:
                 raise ParameterError(
                     f"Ticks of {written(minutes)} are counted from midnight UTC, and {moment:%Y-%m-%d %H:%M} is none "
-                    f"of them; take {_down(moment, minutes):%Y-%m-%dT%H:%M}."
+                    f"of them; take {slot_start(moment, minutes):%Y-%m-%dT%H:%M}."
                 )
         if not self.begin < self.end:
             raise ParameterError("A stream must end after it begins.")
@@ -129,9 +130,9 @@ class Ticks:
         if part is None or part.part not in (DAY, SLOT):
             return None
         if part.part == SLOT:
-            return Between(_down(self.begin, part.minutes or 1), self.end)
-        last = _down(self.end - timedelta(microseconds=1), MINUTES_A_DAY)
-        return Between(_down(self.begin, MINUTES_A_DAY), last + ONE_DAY)
+            return Between(slot_start(self.begin, part.minutes or 1), self.end)
+        last = slot_start(self.end - timedelta(microseconds=1), MINUTES_A_DAY)
+        return Between(slot_start(self.begin, MINUTES_A_DAY), last + ONE_DAY)
 
     def _part(self, column: str) -> Derived | None:
         part = derived.parse(column)
@@ -173,22 +174,3 @@ def minutes_of(given: object, what: str, *, dividing: bool = False) -> int:
     if dividing and MINUTES_A_DAY % length:
         raise ParameterError(f"The minutes of a tick must divide a day, as 5, 15, 60 and 240 do; {length} does not.")
     return int(length)
-
-
-def _instant(what: str, given: object) -> datetime:
-    try:
-        if isinstance(given, str):
-            given = datetime.fromisoformat(given.strip())
-        elif isinstance(given, date) and not isinstance(given, datetime):
-            given = datetime(given.year, given.month, given.day, tzinfo=UTC)
-        if isinstance(given, datetime):
-            return given.replace(tzinfo=UTC) if given.tzinfo is None else given.astimezone(UTC)
-    except (ValueError, OverflowError):
-        pass
-    raise ParameterError(f"{what} is a time like 2018-02-01T09:00, or a day like 2018-02-01.")
-
-
-def _down(moment: datetime, minutes: int) -> datetime:
-    """The start of the slot that the moment is in."""
-    midnight = moment.replace(hour=0, minute=0, second=0, microsecond=0)
-    return midnight + (moment - midnight) // (minutes * MINUTE) * (minutes * MINUTE)

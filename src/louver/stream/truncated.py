@@ -40,7 +40,9 @@ from louver.stream.threshold import LARGEST_VALUE, PenalisedThreshold
 from louver.stream.tree import Tree
 
 PENALISED, SMOOTH = "penalised", "smooth"
-THRESHOLD_SHARES = {PENALISED: Fraction(3, 5), SMOOTH: Fraction(4, 5)}
+THRESHOLD_PARTS = {PENALISED: Fraction(3, 5), SMOOTH: Fraction(4, 5)}
+"""Of epsilon, for the threshold; the rest is for the sum of the first ticks."""
+SMALLEST_PART = Fraction(1, 100)
 LONGEST_LAG = 50_000
 LAG_SHARE = 5
 _UNIT = 2**20  # a sensitivity so large that noise is in proportion to it
@@ -87,6 +89,7 @@ class TruncatedSum(Mechanism):
         delta: parameters.Number | str | None = None,
         factor: parameters.Number | str = 1,
         share: parameters.Number | str = SHARE_ABOVE,
+        threshold_part: parameters.Number | str | None = None,
         regions: int | None = None,
         bits: Bits = SYSTEM,
     ) -> None:
@@ -95,11 +98,13 @@ class TruncatedSum(Mechanism):
         self.horizon = parameters.integer("horizon", horizon, 2, 2**40)
         self.lag = parameters.integer("lag", default_lag(horizon) if lag is None else lag, 1, self.horizon - 1)
         self.counting = known("counting", counting, COUNTINGS)
-        self.method = known("threshold", threshold, THRESHOLD_SHARES)
+        self.method = known("threshold", threshold, THRESHOLD_PARTS)
         self.delta = Fraction(1, self.horizon**2) if delta is None else stated("delta", delta)
         self.factor, self.share = stated("factor", factor), stated("share", share)
         if self.method == PENALISED and (self.factor != 1 or self.share != SHARE_ABOVE):
             raise ParameterError(f"factor and share are for the threshold {SMOOTH!r}.")
+        part = THRESHOLD_PARTS[self.method] if threshold_part is None else stated("threshold_part", threshold_part)
+        self.threshold_part = parameters.within("threshold_part", part, SMALLEST_PART, 1 - SMALLEST_PART)
         self._finder = self._make_finder()
         self._refuse_what_a_threshold_could_not_have()
         self._first: list[Rows] = []
@@ -131,11 +136,11 @@ class TruncatedSum(Mechanism):
         return self._sums_of(self.high, SYSTEM).error_at(tick - self.lag) if tick > self.lag else 0.0
 
     def _make_finder(self) -> Threshold:
-        share = self.epsilon * THRESHOLD_SHARES[self.method]
+        paid = self.epsilon * self.threshold_part
         if self.method == SMOOTH:
-            return SmoothQuantile(share, self.delta, self.high, share=self.share, factor=self.factor)
+            return SmoothQuantile(paid, self.delta, self.high, share=self.share, factor=self.factor)
         error = self._sums_of(_UNIT, SYSTEM).rms_error() / _UNIT
-        return PenalisedThreshold(share, self.high, self.horizon, error)
+        return PenalisedThreshold(paid, self.high, self.horizon, error)
 
     def _refuse_what_a_threshold_could_not_have(self) -> None:
         """The threshold is not known yet, so whatever could go wrong with one must go wrong now."""
@@ -145,7 +150,7 @@ class TruncatedSum(Mechanism):
             raise ParameterError("So many values of this size do not fit 64 bits; use a coarser grid.")
 
     def _first_rate(self, threshold: int) -> Fraction:
-        rest = self.epsilon * (1 - THRESHOLD_SHARES[self.method])
+        rest = self.epsilon * (1 - self.threshold_part)
         return min(rest / threshold, LARGEST_RATE)
 
     def _sums_of(self, threshold: int, bits: Bits) -> ContinualSum:
@@ -191,6 +196,7 @@ class TruncatedSum(Mechanism):
             "delta": str(self.delta),
             "factor": str(self.factor),
             "share": str(self.share),
+            "threshold_part": str(self.threshold_part),
             "regions": self.regions,
         }
 

@@ -44,9 +44,13 @@ def what(plan: StreamPlan) -> str:
 
 def promise(plan: StreamPlan) -> str:
     """What error is promised, where one is; what is counted, and whose ticks the price is for."""
-    whose = (*_rounded(plan.measured), *_counted(plan.unit, plan.kept), *_covered(plan), *_means(plan))
-    parts = (_error(plan), _totals(plan), _flagged(plan), _recent(plan), whose)
+    parts = (_error(plan), _totals(plan), _flagged(plan), _recent(plan), whose(plan), _means(plan))
     return " ".join(sentence for part in parts for sentence in part)
+
+
+def whose(plan: StreamPlan) -> list[str]:
+    """What is counted of whom, and whose ticks the price is for."""
+    return [*_rounded(plan.measured), *_counted(plan.unit, plan.kept), *_covered(plan)]
 
 
 def _error(plan: StreamPlan) -> list[str]:
@@ -98,6 +102,8 @@ def _released(plan: StreamPlan) -> str:
         return f"the mean {noun} of all ticks so far"
     if plan.kernel == "window-mean":
         return f"the mean {noun} of the last {dict(plan.options)['over']:,} ticks"
+    if plan.kernel == "present-mean":
+        return f"the mean {noun} of the ticks so far that have {cut_off.there(plan)}"
     return f"the {noun} of all ticks so far"
 
 

@@ -14,6 +14,7 @@ from louver.privacy.plan import found_in
 if TYPE_CHECKING:
     from louver.table.agents import Agent
     from louver.table.ambient import Gaussian, Laplace
+    from louver.table.crossed import CrossedTable
     from louver.table.hierarchy import Hierarchy
     from louver.table.invariants import Invariants
     from louver.table.plan import TablePlan
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Agent",
+    "CrossedTable",
     "Gaussian",
     "Hierarchy",
     "Invariants",
@@ -39,6 +41,7 @@ __all__ = [
 ]
 _HOMES = {
     "Agent": "agents",
+    "CrossedTable": "crossed",
     "Gaussian": "ambient",
     "Hierarchy": "hierarchy",
     "Invariants": "invariants",

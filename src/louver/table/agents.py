@@ -2,15 +2,17 @@
 
 Agents (rooms, sensors, sites) share a secret key that whoever reads the releases must not have. For each round every
 agent derives the same noise vector from key and round number, by a keyed stream, and adds its own entry to its own
-count. The released cells are those of `WholeTable`, and nobody had to see two counts. Price: that of `WholeTable`,
-against whoever does not know the key and cannot tell the stream from random bits; an agent who has the key can take
-the noise off all others.
+count. The released cells are those of `WholeTable`, and nobody had to see two counts. Price: that of `WholeTable` for
+each round, against whoever does not know the key and cannot tell the stream from random bits; an agent who has the key
+can take the noise off all others. Rounds about the same people add up, ten rounds cost ten times as much, and no
+ledger counts them here.
 
 The stream is SHAKE-256 of key, table, place, round and block number: a sponge, for which a key in front is a sound
-keying. A round number must never serve two tables: the difference of two releases with the same noise is the
-difference of the counts. So an `Agent` takes rising rounds only. Which was the last one it knows while it runs, and
-after a restart only from the file `kept`, which is written before a cell is given out: AN AGENT WITHOUT SUCH A FILE
-FORGETS, and one that may be restarted must have one, or a `first` that is later than all rounds before.
+keying. A round number must never serve two tables, and a cell has one agent: the difference of two releases with the
+same noise is the difference of the counts. So an `Agent` takes rising rounds only. Which was the last one it knows
+while it runs, and after a restart only from the file `kept`, which is written before a cell is given out: AN AGENT
+WITHOUT SUCH A FILE FORGETS, and one that may be restarted must have one, or a `first` that is later than all rounds
+before.
 """
 
 from __future__ import annotations
@@ -46,8 +48,8 @@ class KeyedBits(Bits):
 class Agent:
     """The keeper of one cell of a shared table.
 
-    `place` names the table: agents of one table give the same, of another table another. `kept` is a file of this agent
-    alone that has its last round, and is made with the first one.
+    `place` names the table: agents of one table give the same, of another table another. Two agents must not have the
+    same `cell`. `kept` is a file of this agent alone that has its last round, and is made with the first one.
 
     >>> from louver.table import Invariants, WholeTable
     >>> key = bytes(range(32))  # secrets.token_bytes(32), and kept secret
@@ -62,10 +64,12 @@ class Agent:
         given: object = key
         if not isinstance(given, bytes) or not SHORTEST_KEY <= len(given) <= LONGEST_KEY:
             raise ParameterError(f"A key is {SHORTEST_KEY} to {LONGEST_KEY} secret random bytes.")
-        if table.queries.matrix is not None:
+        shared: object = table
+        if not isinstance(shared, WholeTable) or shared.queries.matrix is not None:
             raise ParameterError("Agents publish the cells of a WholeTable without queries.")
-        if not place:
-            raise ParameterError("Name the table that the agents share, such as 'building 4'.")
+        named: object = place
+        if not isinstance(named, str) or not named:
+            raise ParameterError("Name the table that the agents share by a text, such as 'building 4'.")
         self._key, self._table, self._purpose = given, table, _described(table, place)
         self._cell = parameters.integer("The cell", cell, 0, table.invariants.cells - 1)
         self._kept = None if kept is None else Path(kept)

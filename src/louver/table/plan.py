@@ -26,6 +26,7 @@ from louver.noise import Bits
 from louver.noise.bits import SYSTEM
 from louver.parameters import Number
 from louver.privacy import Charge, Outcome, Pure, Scope, Subspace, Unit, ZeroConcentrated
+from louver.privacy.guarantee import LONGEST_NAME
 from louver.privacy.plan import registered
 from louver.privacy.unit import column_name
 from louver.source.domain import Domain
@@ -44,9 +45,10 @@ class TablePlan:
     """The plan of a table of counts by the keys of `domain`.
 
     `exact` says which totals are published as they are: "all" is the grand total, and columns of the domain are the
-    totals by their values; None, the default, is nothing. `of` names a column of counts where rows hold counts. The
-    price for one unit is `epsilon`, or `rho`, with a `delta` where something is exact. `totals` are columns of the
-    domain by which totals are published too; they follow from the counts.
+    totals by their values; None, the default, is nothing. `of` names a column of counts where rows hold counts; it is
+    that of the unit, `Unit.one_of`, and need not be said. The price for one unit is `epsilon`, or `rho`, with a
+    `delta` where something is exact. `totals` are columns of the domain by which totals are published too; they follow
+    from the counts.
     """
 
     domain: Domain
@@ -80,13 +82,17 @@ class TablePlan:
         given: object = domain
         if not isinstance(given, Domain):
             raise ParameterError(f"A table needs a Domain of public keys, not a {type(given).__name__}.")
-        counted = None if of is None else column_name(of)
-        counting.checked(unit, counted, bound, domain.keys)
+        counted = getattr(unit, "counted", None) if of is None else column_name(of)
         by = plan_parts.columns_of("exact", exact, domain, whole=ALL)
         levels = plan_parts.columns_of("totals", totals, domain) or ()
+        published = plan_parts.only(domain, (*(by or ()), *levels))
+        counting.checked(unit, counted, bound, published.columns)
+        plan_parts.check_columns(published, bool(levels))
         moved, kept = counting.moved(unit, bound, domain.keys)
+        if by is not None:
+            counting.check_exact(unit, kept, by, domain.keys, len(domain))
         for name, value in (
-            ("domain", plan_parts.only(domain, (*(by or ()), *levels))),
+            ("domain", published),
             ("unit", unit),
             ("exact", by),
             ("of", counted),
@@ -117,7 +123,8 @@ class TablePlan:
         keys = self.domain.listed(self.domain.keys)[0]
         told = [self.of, self.kept and [self.kept.rows, self.kept.keys], keys.columns, self.groups]
         text = json.dumps([told, [plan_parts.written(key) for key in keys.values]])
-        return f"{words.exact(self)}, list {hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]}"
+        digest = f", list {hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]}"
+        return words.short(words.exact(self), LONGEST_NAME - len(digest)) + digest
 
     @property
     def groups(self) -> list[int] | None:

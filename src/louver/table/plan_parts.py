@@ -19,6 +19,7 @@ from louver.source.names import instead_of
 NUMBERS = ("epsilon", "rho", "delta")
 PARTS = ("domain", "unit", "exact", "of", *NUMBERS, "bound", "totals")
 PLACES = 10_000
+COUNT, LOW, HIGH, LEVEL = "count", "low", "high", "level"  # columns of a published table; the last beside totals only
 
 
 def columns_of(what: str, given: object, domain: Domain, *, whole: str | None = None) -> tuple[str, ...] | None:
@@ -51,6 +52,14 @@ def only(domain: Domain, others: Sequence[str]) -> Domain:
     if set(names) == set(domain.columns):
         return domain
     return Domain({name: domain.column(name) for name in names}, keys=domain.keys)
+
+
+def check_columns(domain: Domain, has_totals: bool) -> None:
+    """Whether a published table can have the columns of the domain beside its own."""
+    own = (COUNT, LOW, HIGH, *((LEVEL,) if has_totals else ()))
+    taken = next((name for name in domain.columns if name in own), None)
+    if taken is not None:
+        raise ParameterError(f"A published table has a column {taken!r} of its own; rename that of the domain.")
 
 
 def check_price(epsilon: Fraction | None, rho: Fraction | None, delta: Fraction | None, is_exact: bool) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -12,14 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from louver.errors import DataError, ParameterError
+from louver.publishing.columns import as_csv, as_frame, write
 from louver.steward import Release
 from louver.table.plan import COUNTS, TablePlan
-from louver.table.plan_parts import plain_value
-from louver.table.words import LEVEL
-
-COUNT, LOW, HIGH = "count", "low", "high"
-_BESIDE = (COUNT, LOW, HIGH)
+from louver.table.plan_parts import COUNT, HIGH, LEVEL, LOW, plain_value
+from louver.table.words import LEVEL as SURE
+from louver.table.words import cell
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,14 +63,13 @@ class PublishedTable:
     def columns(self) -> dict[str, list[Any]]:
         """A row for each key: keys, further columns, the count and the ends of its band.
 
-        After them a row for each total that was asked for; it has nothing in the other columns, and no band but where
-        it is exact.
+        After them a row for each total that was asked for, and a first column that says by what each row counts. A
+        total has nothing in the other columns, and no band but where it is exact.
         """
         domain, counts = self.plan.domain, self.counts.tolist()
         off = self._reach()
-        made: dict[str, list[Any]] = {
-            name: [plain_value(each) for each in domain.column(name)] for name in domain.columns
-        }
+        made: dict[str, list[Any]] = {LEVEL: [cell(self.plan)] * len(counts)} if self.plan.totals else {}
+        made |= {name: [plain_value(each) for each in domain.column(name)] for name in domain.columns}
         made[COUNT] = counts
         made[LOW] = [count - reach for count, reach in zip(counts, off, strict=True)]
         made[HIGH] = [count + reach for count, reach in zip(counts, off, strict=True)]
@@ -83,8 +78,9 @@ class PublishedTable:
             for (value,), total in self.totals(level).items():
                 for name in domain.columns:
                     made[name].append(plain_value(value) if name == level else None)
-                for name in _BESIDE:
+                for name in (COUNT, LOW, HIGH):
                     made[name].append(total if exact or name == COUNT else None)
+                made[LEVEL].append(level)
         return made
 
     def is_exact(self, *columns: str) -> bool:
@@ -98,7 +94,7 @@ class PublishedTable:
         """How far each count may be off; a count that is a total by itself is exact."""
         from louver.noise.bits import SYSTEM
 
-        off = self.plan.made(SYSTEM).reach(LEVEL)
+        off = self.plan.made(SYSTEM).reach(SURE)
         groups = self.plan.groups
         if groups is None:
             return [off] * len(self.counts)
@@ -112,7 +108,7 @@ class PublishedTable:
             "promise": self.promise,
             "warnings": list(self.warnings),
             "exact": None if self.plan.exact is None else self.plan.invariants,
-            "level": str(LEVEL),
+            "level": str(SURE),
             "worst": str(self.release.worst),
             "charged": str(self.release.charged),
             "kind": self.plan.price.kind,
@@ -124,31 +120,14 @@ class PublishedTable:
 
     def to_csv(self, path: str | Path | None = None) -> str:
         """A line for each key, and for each total that was asked for. Also written to a file."""
-        text, columns = io.StringIO(), self.columns
-        made = csv.writer(text, lineterminator="\n")
-        made.writerow(columns)
-        made.writerows(zip(*([_cell(each) for each in column] for column in columns.values()), strict=True))
+        text = as_csv(self.columns)
         if path is not None:
-            try:
-                Path(path).write_text(text.getvalue(), encoding="utf-8", newline="")
-            except OSError as fault:
-                raise DataError(f"{path} cannot be written: {fault.strerror or 'the system gave no reason'}.") from None
-        return text.getvalue()
+            write(path, text)
+        return text
 
     def to_frame(self, kind: str = "pandas") -> Any:
         """The same as a frame of pandas, polars or arrow."""
-        if kind not in ("pandas", "polars", "arrow"):
-            raise ParameterError(f"A table becomes a frame of pandas, polars or arrow, not {str(kind)[:40]!r}.")
-        library = "pyarrow" if kind == "arrow" else kind
-        try:
-            module = __import__(library)
-        except ImportError:
-            raise DataError(f"A frame of {kind} needs {library}; install it with: pip install {library}.") from None
-        return module.table(self.columns) if kind == "arrow" else module.DataFrame(self.columns)
+        return as_frame(self.columns, kind, "A table")
 
     def __repr__(self) -> str:
         return f"PublishedTable({len(self.plan.domain):,} keys, number {self.release.number})"
-
-
-def _cell(value: Any) -> Any:
-    return "" if value is None else str(value).lower() if isinstance(value, bool) else value

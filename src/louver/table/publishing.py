@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
 from louver.errors import DataError, ParameterError
 from louver.ledger import Ledger
 from louver.parameters import Number
+from louver.publishing.paying import paid
+from louver.source.asked_bound import asked_bound
 from louver.source.description import Source
 from louver.source.domain import Domain
-from louver.source.measures import Bound
+from louver.source.public_list import check_place
 from louver.source.table import Table
-from louver.steward import Steward
 from louver.table.plan import COUNTS, TablePlan
 from louver.table.published import PublishedTable
 
@@ -35,22 +35,25 @@ def table(
 ) -> TablePlan:
     """The plan of a table of counts by columns of a public domain, its keys unless others are named.
 
-    Nothing is exact unless `exact` says so: "all", or columns of the domain.
+    Nothing is exact unless `exact` says so: "all", or columns of the domain; those that are keys there are keys of the
+    table too, so that counties by state need not be told apart by their names alone.
     """
     described = source if isinstance(source, Source) else Source(source)
     names = dict(described.table.columns)
-    declared = (domain if isinstance(domain, Domain) else described.domain(domain)).renamed(names)
+    listed = domain if isinstance(domain, Domain) else described.domain(domain)
+    check_place(described.table, listed.place)
+    declared = listed.renamed(names)
     asked, levels = _names(by, names), _names(totals, names)
-    others = [*([] if exact in (None, "all") else _names(exact or (), names)), *levels]
+    known = [] if exact in (None, "all") else _names(exact or (), names)
     return TablePlan(
-        _keyed(declared, asked, others),
+        _keyed(declared, _keys(declared, asked, known), [*known, *levels]),
         unit=described.table.unit,
-        exact=exact if exact in (None, "all") else _names(exact or (), names),
+        exact=exact if exact in (None, "all") else known,
         of=of,
         epsilon=epsilon,
         rho=rho,
         delta=delta,
-        bound=_bound(described, rows_per_unit, keys_per_unit),
+        bound=asked_bound(described, rows_per_unit, keys_per_unit),
         totals=levels,
     )
 
@@ -75,20 +78,17 @@ def publish_table(
         plan = table(source, **asked)
     elif asked or not isinstance(plan, TablePlan):
         raise ParameterError("Give the plan of a table, or what it is made of, not both.")
-    rows = source.table if isinstance(source, Source) else source
-    with _opened(ledger if ledger is not None else getattr(source, "ledger", None)) as account:
-        steward = Steward(rows, account)
-        if token is None:
-            release = steward.run(plan, who=who, audience=audience, key=key)
-        else:
-            release = steward.sign_in(token).run(plan, audience=audience, key=key)
-        if release.answer[COUNTS] is None:
-            raise DataError(
-                f"Column {plan.of!r} must hold a whole number of 0 or more in every row that is counted, and in some "
-                "row it does not; nothing was published, and the price stays spent."
-            )
-        address, left = account.address, account.remaining(plan.scope, audience, plan.worst[0].adds_up_with)
-        return PublishedTable(plan, release, left, address if "://" in address else Path(address).name)
+    receipt = paid(source, plan, "A table", ledger=ledger, who=who, token=token, audience=audience, key=key)
+    if receipt.release.answer[COUNTS] is None:
+        raise DataError(
+            f"Column {plan.of!r} must hold a whole number of 0 or more in every row that is counted, and in some "
+            "row it does not; nothing was published, and the price stays spent."
+        )
+    return PublishedTable(plan, receipt.release, receipt.remaining, receipt.ledger)
+
+
+def _keys(declared: Domain, by: Sequence[str], exact: Sequence[str]) -> list[str]:
+    return [*(name for name in exact if name in declared.keys and name not in by), *by] if by else []
 
 
 def _keyed(declared: Domain, by: Sequence[str], others: Sequence[str]) -> Domain:
@@ -103,20 +103,3 @@ def _keyed(declared: Domain, by: Sequence[str], others: Sequence[str]) -> Domain
 def _names(given: str | Sequence[str], names: dict[str, str]) -> list[str]:
     listed = [given] if isinstance(given, str) else list(given)
     return [names.get(name, name) for name in listed]
-
-
-def _bound(source: Source, rows: int | None, keys: int | None) -> Bound | None:
-    if source.table.unit.is_row:
-        if rows not in (None, 1) or keys is not None:
-            raise ParameterError("Bounds per unit are for units of several rows; here the unit is the row itself.")
-        return None
-    if (rows, keys, source.bound) == (None, None, None):
-        return None  # one row counts, and a warning says that nobody said so
-    declared = source.bound or Bound()
-    return Bound(rows if rows is not None else declared.rows, keys if keys is not None else declared.keys)
-
-
-def _opened(ledger: Ledger | str | Path | None) -> AbstractContextManager[Ledger]:
-    if ledger is None:
-        raise ParameterError("A table is paid for by a ledger; name one, and make it with: louver ledger init.")
-    return nullcontext(ledger) if isinstance(ledger, Ledger) else Ledger.open(ledger)

@@ -18,6 +18,9 @@ largest at x = 0, so the divergence of order a is at most a |d|_2^2 / (2 s^2), a
 
 from __future__ import annotations
 
+import contextlib
+from fractions import Fraction
+from functools import cached_property
 from typing import Any, get_args
 
 import numpy as np
@@ -34,9 +37,13 @@ from louver.table.ambient import one_of
 from louver.table.completion import Completion, Law
 from louver.table.group_noise import group_noise
 from louver.table.invariants import Invariants
+from louver.table.lattice import lattice_basis
+from louver.table.lattice_mixture import LatticeMixture, Mixture
 from louver.table.queries import Queries
 
 MOST_MOVED = 2**20
+FEW_ROWS = 8  # that overlap: completion is quick then
+LARGEST_MIXTURE_VARIANCE = 2**30
 
 
 class WholeTable:
@@ -68,7 +75,7 @@ class WholeTable:
             raise ParameterError(f"The invariants must have {self.queries.answers} columns, one for each answer.")
         self.noise: Law = one_of("noise", noise, get_args(Law))
         self.moved = parameters.integer("moved", moved, 1, MOST_MOVED)
-        self._check_that_records_can_move()
+        check_that_records_can_move(invariants, self.queries, self.moved)
         self._bits = bits
         if self.noise == "laplace":
             if rho is not None:
@@ -84,7 +91,7 @@ class WholeTable:
             self.parameter = parameters.within(
                 "The variance that rho asks for", square / (2 * self.rho), SMALLEST_VARIANCE, LARGEST_VARIANCE
             )
-        self._completion = Completion(invariants.matrix, self.noise, self.parameter) if not invariants.apart else None
+        self._sampler = None if invariants.apart else _overlapping(invariants.matrix, self.noise, self.parameter)
 
     def price(self, delta: parameters.Number = 0) -> Subspace:
         """What up to `moved` records that move can change, where the invariants stay as they are."""
@@ -99,27 +106,43 @@ class WholeTable:
         return np.asarray(answers + self.draw(1)[0])
 
     def draw(self, number: int, *, bits: Bits | None = None) -> NDArray[np.int64]:
-        """Noise for so many releases, one a row."""
+        """Noise for so many releases, one a row. From the same `bits` every machine draws the same."""
         count = parameters.count("The number of releases", number)
         source = self._bits if bits is None else bits
-        if self._completion is not None:
-            return self._completion.draw(count, source)
-        return group_noise(self.invariants, self.noise, self.parameter, count, source)
+        if self._sampler is None:
+            return group_noise(self.invariants, self.noise, self.parameter, count, source)
+        return (self._sampler if bits is None else self._alike_everywhere).draw(count, source)
 
-    def _check_that_records_can_move(self) -> None:
-        """That one record can move without the invariants showing it: two cells must count alike in all of them."""
-        if self.invariants.number == self.queries.answers:
-            raise ParameterError(
-                f"The whole table follows from {self.invariants.name}, so there is nothing to protect."
-            )
-        if self.invariants.apart and self.queries.matrix is None:
-            alike = self.invariants.sizes.max() > 1 or int((self.invariants.group_of < 0).sum()) > 1
-        else:
-            matrix = self.invariants.matrix
-            shown = matrix if self.queries.matrix is None else matrix @ self.queries.matrix
-            alike = len(np.unique(shown, axis=1).T) < self.queries.cells
-        if not alike and self.moved == 1:
-            raise ParameterError(
-                f"No single record can move without {self.invariants.name} showing it, so nothing would be protected; "
-                "say how many move together, such as moved=2."
-            )
+    @cached_property
+    def _alike_everywhere(self) -> Completion:
+        """A sampler without linear algebra in floats, which may differ in a last bit from machine to machine."""
+        if isinstance(self._sampler, Completion):
+            return self._sampler
+        return Completion(self.invariants.matrix, self.noise, self.parameter)
+
+
+def check_that_records_can_move(invariants: Invariants, queries: Queries, moved: int) -> None:
+    """That one record can move without the invariants showing it: two cells must count alike in all of them."""
+    if invariants.number == queries.answers:
+        raise ParameterError(f"The whole table follows from {invariants.name}, so there is nothing to protect.")
+    if invariants.apart and queries.matrix is None:
+        alike = invariants.sizes.max() > 1 or int((invariants.group_of < 0).sum()) > 1
+    else:
+        matrix = invariants.matrix
+        shown = matrix if queries.matrix is None else matrix @ queries.matrix
+        alike = len(np.unique(shown, axis=1).T) < queries.cells
+    if not alike and moved == 1:
+        raise ParameterError(
+            f"No single record can move without {invariants.name} showing it, so nothing would be protected; "
+            "say how many move together, such as moved=2."
+        )
+
+
+def _overlapping(matrix: NDArray[np.int64], law: Law, parameter: Fraction) -> Completion | LatticeMixture:
+    """The sampler for rows that overlap. Gaussian noise on many of them goes along moves; both ways have one law."""
+    if law == "gaussian" and len(matrix) > FEW_ROWS and parameter <= LARGEST_MIXTURE_VARIANCE:
+        # A variance a little too large costs nothing: the price is that of `parameter`.
+        variance = np.nextafter(float(parameter), np.inf)
+        with contextlib.suppress(ParameterError):
+            return LatticeMixture(matrix, lattice_basis(matrix), Mixture((float(variance),), (1.0,)))
+    return Completion(matrix, law, parameter)

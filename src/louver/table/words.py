@@ -19,7 +19,16 @@ def exact(plan: TablePlan) -> str:
     """What is published as it is, as a phrase."""
     what = "rows" if plan.of is None else plan.of
     by = plan.exact or ()
-    return f"the total of {what} by {' and '.join(by)}" if by else f"the grand total of {what}"
+    total = f"the total of {what} by {' and '.join(by)}" if by else f"the grand total of {what}"
+    if plan.kept is None:
+        return total
+    under = "" if plan.kept.keys is None else " under each key"
+    return f"{total}, at most {plan.kept.rows:,} of each {' and '.join(plan.unit.columns)}{under}"
+
+
+def short(phrase: str, most: int) -> str:
+    """The phrase, or as much of it as fits, for a name that a digest tells apart from others."""
+    return phrase if len(phrase) <= most else f"{phrase[: most - 3].rstrip()}..."
 
 
 def cell(plan: TablePlan) -> str:
