@@ -136,8 +136,8 @@ def test_one_of_those_that_a_column_counts_is_a_unit_of_its_own() -> None:
     assert Unit.parse(str(unit)) == unit != Unit.row()
     assert repr(unit) == "Unit.one_of('births')"
     assert unit.sentence() == (
-        "Protected: one of those counted in births, one more or one less; the costs of several of these add up, so that "
-        "to be counted elsewhere costs twice."
+        "Protected: one of those counted in births, one more or one less; the costs of several of these add up, so "
+        "that to be counted elsewhere costs twice."
     )
     assert (unit.fixes("county"), unit.fixes("births")) == (True, False)
     with pytest.raises(ParameterError):
