@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 _ROOMS = (
+    "attack",
     "decide",
     "ledger",
     "local",
@@ -54,6 +55,7 @@ __all__ = [
     "PromiseError",
     "__version__",
     "ask",
+    "attack",
     "decide",
     "ledger",
     "local",

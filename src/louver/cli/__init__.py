@@ -14,6 +14,7 @@ from louver.errors import LouverError
 
 COMMANDS = {
     "ask": "which keys meet a condition, with a promise, paid for by a ledger",
+    "audit": "what attackers would learn, and whether every promise is kept",
     "demo": "flag crowded rooms of an invented building, with price and promise",
     "ledger": "make, show, prove and report the account of a data set's privacy budget",
     "map": "build a private map of what people measure, and show, ask and combine maps",
@@ -21,6 +22,7 @@ COMMANDS = {
     "sense": "turn raw events into a table of pseudonyms that can be asked about",
     "simulate": "invent a building's events, or other data, with the truth behind them",
     "survey": "ask people a question by randomized response, so that nobody has to be trusted",
+    "tune": "find the parameter at which a mechanism is useful enough, by the truth that its owner has",
     "watch": "decide standing questions slot by slot over a feed, and raise alarms",
 }
 
