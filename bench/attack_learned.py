@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 
 from louver.attack.learned_identity import HOURS, Trails, identified
 from louver.attack.learned_presence import Lived, told
 from louver.attack.learned_score import Score
-from louver.attack.report import Report
+from louver.attack.report import Report, save
 from louver.attack.report_evidence import of_scores
 from louver.sense.simulate import simulate
 from louver.sense.simulate.simulated import Coded, Simulated
@@ -33,7 +32,7 @@ def main() -> None:
         against = f"{each.chance:7.3f} {each.control:8.3f} {each.cases:6} {each.days:5}"
         print(f"{each.what:52} {each.value:6.3f} {span:>15} {against}")
     if len(sys.argv) > 1:
-        Path(sys.argv[1]).write_text(_report(trails, presence).html(), encoding="utf-8")
+        save(sys.argv[1], _report(trails, presence).html())
 
 
 def identities(made: Simulated) -> list[Score]:

@@ -17,8 +17,9 @@ import time
 from bench.clock import seconds
 from louver.attack import prior_of, single_posterior
 from louver.attack.mechanisms import MECHANISMS
-from louver.attack.study import UTILITIES, Study, attackers_of, equally_useful, study
+from louver.attack.study import PRICES, UTILITIES, attackers_of, equally_useful, study
 from louver.attack.study_report import likelier_rows
+from louver.attack.study_values import NOTHING, Study
 from louver.attack.truth import Truth
 from louver.sense.simulate import simulate
 
@@ -37,13 +38,15 @@ def parameters(truth: Truth, made: Study) -> None:
     """Table 4.2 beside both readings of heat colours."""
     same = equally_useful(truth, ["laplace", "ttl", "ttl-device"], "heat-colours", UTILITIES, jobs=JOBS)
     strict = {(each.mechanism, each.part, each.target): each.value for each in same}
-    print(f"{'parameter':34} {'Table 4.2':>10} {'heat-steps':>10} {'is between':>18} {'heat-colours':>13}")
+    heads = f"{'parameter':34} {'Table 4.2':>10} {'heat-steps':>10} {'is between':>18}"
+    print(f"{heads} {'heat-colours':>13} {'zeros reach':>12}")
     for each in made.tuned:
         published = PUBLISHED[each.part, each.target].get(each.mechanism)
         between = f"{each.low or 0:g} and {each.high:g}" if each.high is not None else "not reached"
         name = f"{each.mechanism}, {each.part}, {each.target:.0%} ({each.parameter})"
         other = strict.get((each.mechanism, each.part, each.target))
-        print(f"{name:34} {_shown(published):>10} {_shown(each.value):>10} {between:>18} {_shown(other):>13}")
+        ours = f"{name:34} {_shown(published):>10} {_shown(each.value):>10} {between:>18}"
+        print(f"{ours} {_shown(other):>13} {each.zeros:12.0%}")
     print()
 
 
@@ -55,6 +58,23 @@ def found(made: Study) -> None:
         print("".join(f"{cell:<16}" for cell in row))
     errors = [float(each.likelier.standard_error) for each in made.found if each.likelier.runs > 1]
     print(f"standard errors of the averages: at most {100 * max(errors, default=0.0):.2f}\n")
+
+
+def prices(made: Study) -> None:
+    """Figures 4.4 and 4.6: at fixed prices, and how much is lost where the law is learned."""
+    print("The same in a whole day under Laplace noise, by the outsider: known law, and learned law (standard errors)")
+    shares = sorted({each.known for each in made.priced})
+    print(f"{'':16}" + "".join(f"{f'knows {share:.0%}':<34}" for share in shares))
+    seen = {
+        (each.setting.value, each.setting.learned, each.known): f"{100 * float(each.likelier.average):5.2f} "
+        f"({100 * float(each.likelier.standard_error):.2f})"
+        for each in made.priced
+        if each.setting.mechanism != NOTHING
+    }
+    for price in PRICES:
+        cells = [f"{seen[price, False, share]}, {seen[price, True, share]}" for share in shares]
+        print(f"{f'epsilon {price:g}':16}" + "".join(f"{cell:<34}" for cell in cells))
+    print()
 
 
 def posterior_of_a_day(truth: Truth) -> float:
@@ -75,6 +95,7 @@ def main(runs: int) -> None:
     spent, took = _used() - began_study, time.perf_counter() - began
     parameters(truth, made)
     found(made)
+    prices(made)
     print(f"{'':44} {'here':>8} {'at most':>8}")
     print(f"{'a day of posteriors, known law: seconds':44} {posterior_of_a_day(truth):8.3f} {DAY_OF_POSTERIORS:8.1f}")
     print(f"{f'the study, {runs} runs: seconds of one core':44} {spent:8.0f} {STUDY:8.0f}")

@@ -144,14 +144,15 @@ def test_rows_are_judged_as_if_alone() -> None:
         assert found[1, tick] == pytest.approx(alone, rel=1e-12)
 
 
-def test_an_unknown_number_of_people_is_mixed_over() -> None:
+def test_an_unknown_number_of_people_is_mixed_over_given_that_there_is_somebody() -> None:
     law, chances = DiscreteLaplace(0.8), np.array([0.1, 0.0, 0.2, 0.3, 0.25, 0.15])
     released = [2.0, 3.0, float("nan")]
     each = [slowly(released, PRIOR, people, law) for people in range(6)]
-    weights = chances * [total for _, total in each]
+    weights = np.where(np.arange(6) > 0, chances, 0) * [total for _, total in each]
     expected = sum(weight * shares for weight, (shares, _) in zip(weights, each, strict=True)) / weights.sum()
     found = joint_posterior_of_unknown(released, PRIOR, chances, law)
     assert found == pytest.approx(expected, abs=1e-14)
+    assert found.sum() == pytest.approx(1)
 
 
 def test_a_number_of_people_that_is_certain_is_a_known_one() -> None:
@@ -182,3 +183,5 @@ def test_a_prior_that_leaves_people_out_is_refused() -> None:
         joint_posterior([3, 3], [0.3, 0.3], 6, DiscreteLaplace(1))
     with pytest.raises(ParameterError, match="people_prior"):
         joint_posterior_of_unknown([3, 3], [0.5, 0.5], [0.0, 0.0], DiscreteLaplace(1))
+    with pytest.raises(ParameterError, match="people_prior"):
+        joint_posterior_of_unknown([3, 3], [0.5, 0.5], [1.0, 0.0], DiscreteLaplace(1))

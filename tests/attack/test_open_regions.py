@@ -14,6 +14,7 @@ from louver.attack import (
     who_sees,
     with_role,
 )
+from louver.attack.open_regions import attacker_named
 from louver.errors import ParameterError
 from louver.sense.building import Building, Floor, Region
 from louver.sense.simulate.hall import CAMPUS_HALL, hall
@@ -43,6 +44,22 @@ def test_an_administrator_sees_what_cameras_see() -> None:
     assert administrator(house).open == (True, False, False, False)
     assert administrator(house, ["lobby", "plant"]).open == (True, False, False, True)
     assert who_sees(house, ["office"], "colleague") == Attacker("colleague", (False, False, True, False))
+
+
+def test_attackers_are_named_as_in_commands() -> None:
+    house = building()
+    assert attacker_named(house, "outsider") == outsider(house)
+    assert attacker_named(house, "administrator") == administrator(house)
+    assert attacker_named(house, "role:staff") == with_role(house, "staff")
+    assert attacker_named(house, "cameras:lobby,plant") == administrator(house, ["lobby", "plant"])
+    assert attacker_named(house, "sees: office, lab").open == (False, True, True, False)
+    assert attacker_named(house, "sees:office").name == "who sees office"
+
+
+@pytest.mark.parametrize("said", ["janitor", "role:", "sees:", "cameras: ,", "outsider:lab", "sees:ofice", "role:cook"])
+def test_an_attacker_that_there_is_not_is_refused(said: str) -> None:
+    with pytest.raises(ParameterError, match=r"\.$"):
+        attacker_named(building(), said)
 
 
 def test_a_camera_in_no_region_is_refused() -> None:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import re
 from html.parser import HTMLParser
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from louver.attack.network import exposed
 from louver.attack.network_graph import tree
 from louver.attack.network_prior import Friends
 from louver.attack.network_spread import alike
-from louver.attack.report import Evidence, Report, Table
+from louver.attack.report import FOR_OWNER, Evidence, Report, Table, save
 from louver.attack.report_evidence import of_network, of_scores
 from louver.errors import ParameterError
 from louver.local import YesNo
@@ -119,6 +120,22 @@ def test_json_says_the_same_and_has_no_number_that_is_not_finite() -> None:
     assert said["evidence"][0]["figure"]["bars"][0]["values"] == [3]
     assert said["evidence"][3]["table"]["rows"] == [[None, 0.5, 3], [None, None, "x"]]
     assert said["not_tried"] == [NASTY]
+
+
+def test_every_report_says_that_it_is_for_the_owner() -> None:
+    report = Report("t", "v")
+    assert "Do not publish it." in report.html().split("<body>")[1]
+    assert (report.data()["private"], report.data()["for"]) == (False, FOR_OWNER)
+
+
+def test_a_report_is_written_for_its_owner_alone(tmp_path: Path) -> None:
+    file = tmp_path / "report.html"
+    file.write_text("before, and longer than what comes after")
+    file.chmod(0o644)
+    for path in (file, tmp_path / "new.json"):
+        save(path, "ünter")
+        assert path.read_text(encoding="utf-8") == "ünter"
+        assert path.stat().st_mode & 0o777 == 0o600
 
 
 def test_cells_are_shown_as_people_read_them() -> None:

@@ -15,7 +15,7 @@ from louver.cli.tune import TASKS as SAID
 from louver.sense.simulate import simulate
 
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "audit-a-building.md"
-SMALL = ["--demo", "--days", "4", "--people", "200", "--jobs", "1"]
+SMALL = ["--demo", "--days", "5", "--people", "200", "--jobs", "1"]
 
 
 def told(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
@@ -29,17 +29,40 @@ def test_a_study_prints_a_verdict_and_writes_its_report(tmp_path: Path, capsys: 
     options = ["--mechanism", "laplace", "--utility", "0.8", "--runs", "2", "--known", "0"]
     code, out, err = told(capsys, "audit", "study", *SMALL, *options, "--out", str(page), "--json", str(data))
     assert (code, err) == (0, "")
-    assert out.startswith("Where 80% of the use is kept, an attacker who knows where 0% of the others are")
+    assert out.startswith("Not private: ")
+    assert "\nAt 80% of heat-steps (all zeros reach " in out
     assert "thought likelier than not" in out
     assert re.search(r"part +utility +mechanism +outsider +student +administrator\n", out)
     assert page.read_text().startswith("<!doctype html>")
-    assert json.loads(data.read_text())["louver"] == "audit"
+    assert "Do not publish it." in page.read_text()
+    assert json.loads(data.read_text())["private"] is False
+    assert {file.stat().st_mode & 0o777 for file in (page, data)} == {0o600}
+
+
+def test_a_building_that_is_open_to_everybody_has_an_outsider_alone(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    simulate("demo", days=5, people=100).write(tmp_path, "csv")
+    described = (tmp_path / "building.toml").read_text()
+    (tmp_path / "building.toml").write_text(re.sub(r"^open_to = .*\n", "", described, flags=re.MULTILINE))
+    options = ["--mechanism", "laplace", "--utility", "0.5", "--known", "0", "--runs", "1", "--jobs", "1"]
+    code, out, err = told(capsys, "audit", "study", str(tmp_path / "building.toml"), *options)
+    assert (code, err) == (0, "")
+    assert "Left out: student, who sees every region; administrator, who sees every region.\n" in out
+
+
+def test_attackers_can_be_named(capsys: pytest.CaptureFixture[str]) -> None:
+    options = ["--mechanism", "laplace", "--utility", "0.5", "--known", "0", "--runs", "1"]
+    who = ["--attacker", "role:student", "--attacker", "outsider"]
+    code, out, err = told(capsys, "audit", "study", *SMALL, *options, *who)
+    assert (code, err) == (0, "")
+    assert re.search(r"part +utility +mechanism +student +outsider\n", out)
 
 
 def test_a_study_reads_a_building_and_the_events_beside_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    simulate("demo", days=4, people=100).write(tmp_path, "csv")
+    simulate("demo", days=6, people=100).write(tmp_path, "csv")
     options = ["--mechanism", "ttl", "--utility", "0.5", "--known", "0", "--jobs", "1"]
-    code, out, err = told(capsys, "audit", "study", str(tmp_path / "building.toml"), *options, "--days", "3")
+    code, out, err = told(capsys, "audit", "study", str(tmp_path / "building.toml"), *options, "--days", "5")
     assert (code, err) == (0, "")
     assert "ttl" in out
 
@@ -55,12 +78,14 @@ def test_tuning_prints_each_parameter_with_its_interval(capsys: pytest.CaptureFi
     options = ["--target", "0.8", "--mechanism", "laplace", "--part", "day"]
     code, out, err = told(capsys, "tune", "heat-colours", *SMALL, *options)
     assert (code, err) == (0, "")
-    assert out.splitlines()[-1].startswith("80%     day   laplace    epsilon")
+    (row,) = [line for line in out.splitlines() if line.startswith("80% ")]
+    assert re.match(r"80% +day +[\d.]+% +[\d.]+% +laplace +epsilon", row)
 
 
 def test_tuning_gives_json(capsys: pytest.CaptureFixture[str]) -> None:
     options = ["--target", "0.8", "--mechanism", "none", "--part", "all", "--json"]
     _, out, _ = told(capsys, "tune", "flags", *SMALL, *options)
+    assert json.loads(out)["private"] is False
     (found,) = json.loads(out)["tuned"]
     assert (found["mechanism"], found["part"], found["utility"]["mean"]) == ("none", "all", 1)
 
@@ -80,11 +105,12 @@ def test_the_help_of_tuning_lists_every_task() -> None:
         (["audit", "study", "--demo", "--utility", "75%"], "--utility must be numbers from 0 to 1"),
         (["audit", "study", "--demo", "--known", "2"], "--known must be numbers from 0 to 1"),
         (["audit", "study", "--demo", "--runs", "0"], "--runs must be a whole number from 1 on"),
+        (["audit", "study", *SMALL, "--attacker", "janitor"], "There is no attacker 'janitor'"),
         (["audit", "study", "--demo", "--task", "heat"], "There is no task 'heat'"),
         (["audit", "study", "nowhere.toml"], "nowhere.toml"),
         (["tune", "colours", "--demo"], "There is no task 'colours'"),
         (["tune", "flags", "--demo", "--part", "noon"], "There is no part of a day 'noon'"),
-        (["tune", "flags", "--demo", "--days", "2", "--people", "50"], "three days"),
+        (["tune", "flags", "--demo", "--days", "2", "--people", "50"], "five days"),
         (["audit", "mechanisms", "--times", "0"], "--times must be a number above 0"),
         (["audit", "mechanisms", "--only", "nothing such"], "There is no mechanism with"),
     ],
@@ -117,7 +143,7 @@ def test_the_page_can_be_followed_from_top_to_bottom(
     for line in lines:
         words = shlex.split(line)
         if "--demo" in words:
-            words += ["--days", "4", "--people", "300"]
+            words += ["--days", "5", "--people", "300"]
         if words[:2] == ["audit", "study"]:
             words += ["--runs", "1"]
         if words[0] == "tune" or words[1] == "study":

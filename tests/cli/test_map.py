@@ -136,6 +136,9 @@ def test_text_has_the_cells_of_the_map_and_says_what_its_letters_mean(louver_map
     assert "called above in at most 1 of 1,000 cases, and one above is called below in at most 1 of 100" in surer.words
     guess = louver_map("show", "map.json", "--threshold", "55", "--rule", "mean")
     assert "a best guess, however large the noise is" in guess.words
+    other = louver_map("show", "map.json", "--threshold", "55", "--columns", "30")
+    assert "a best guess, because these are not the map's own cells" in other.words
+    assert "at most 1 of 20" not in other.words
 
 
 def test_regions_of_a_file_and_a_box_are_asked_about(louver_map: Map) -> None:
@@ -270,6 +273,7 @@ def test_rounds_are_paid_for_apart_and_combined_for_nothing(louver_map: Map) -> 
     with Ledger.open("town.ledger") as ledger:
         assert ledger.spent() == 300
     refused(louver_map("combine", "1.json", "1.json", "--to", "x.json"), "named twice")
+    refused(louver_map("combine", "all.json", "1.json", "--to", "x.json"), "one of these is there twice")
     refused(
         louver_map("combine", "1.json", "2.json", "--to", "1.json", "--force"), "would write over one of the rounds"
     )

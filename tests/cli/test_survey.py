@@ -114,6 +114,20 @@ def test_reports_that_came_twice_count_once(survey: Survey) -> None:
     assert survey("estimate", "commute.json", "r.jsonl", "--json").json["repeated"] == 2
 
 
+def test_a_line_that_anybody_added_stops_no_survey(survey: Survey) -> None:
+    survey(*LOUD)
+    survey("report", "commute.json", "--to", "r.csv", given="bus")
+    named, number, _ = Path("r.csv").read_text().splitlines()[1].split(",")
+    with Path("r.csv").open("a") as file:
+        file.write(f'{named},{number},car\nspoiled,"\n')
+    survey("report", "commute.json", "--to", "r.csv", "--key", "ben", given="walk")
+    told = survey("estimate", "commute.json", "r.csv")
+    assert "reports 2; left out because no device sends such to this survey: 2" in told.words
+    found = survey("estimate", "commute.json", "r.csv", "--json").json
+    assert (found["reports"], found["odd"]) == (2, 2)
+    assert [round(each["people"]) for each in found["answers"]] == [1, 1, 0]
+
+
 def test_answers_of_many_people_are_reported_line_by_line(survey: Survey) -> None:
     survey(*LOUD)
     told = survey("report", "commute.json", "--each-line", "--to", "r.csv", given="walk\nbus\nbus\n")
@@ -180,8 +194,9 @@ def test_a_device_pays_no_more_than_its_owner_says(survey: Survey) -> None:
         (("report", "other.json", "--to", "r.txt"), "a file .csv or .jsonl"),
         (("report", "other.json", "--each-line", "--key", "anna"), "leave --key, --state and --most out"),
         (("estimate", "other.json", "r.csv"), "Nobody has reported"),
-        (("estimate", "other.json", "wrong.csv"), "Line 2 of wrong.csv is no report"),
-        (("estimate", "other.json", "mixed.csv"), "Report 1 is for another survey"),
+        ((*PLAN, "--epsilon", "1", "--question", "a?\nb"), "is one line"),
+        (("estimate", "other.json", "wrong.csv"), "None of these lines is a report to this survey"),
+        (("estimate", "other.json", "mixed.csv"), "None of these lines is a report to this survey"),
         (("estimate", "other.json", "r.csv", "--level", "1"), "level must be greater than 0"),
         (("estimate", "other.json", "r.csv", "--to", "a.json"), "to a file .csv"),
         (("estimate", "other.json", "r.csv", "--to", "r.csv"), "r.csv is there already"),

@@ -63,22 +63,42 @@ def test_a_report_that_came_twice_counts_once() -> None:
     assert WALK.estimate([*reports, *reports[:4]]) == WALK.estimate(reports)
 
 
-def test_reports_that_no_device_sends_are_refused() -> None:
-    first, second = WALK.reports(["bus", "car"])
+def test_what_no_device_sends_is_left_out_and_changes_no_estimate() -> None:
+    (first, second), bits = WALK.reports(["bus", "car"]), STOPS.report("stop 1")
     liar = replace(first, said="walk" if first.said != "walk" else "car")
-    bits = STOPS.report("stop 1")
+    for survey, reports, odd in (
+        (WALK, [first, second], SMOKE.report("yes")),
+        (WALK, [first, second], replace(first, number="0" * 16, said="boat")),
+        (WALK, [first, second], liar),
+        (WALK, [first, second], None),
+        (STOPS, [bits], replace(bits, number="0" * 16, said=bits.said[:-1])),
+        (STOPS, [bits], replace(bits, number="0" * 16, said="2" + bits.said[1:])),
+        (STOPS, [bits], replace(bits, number="0" * 16, said="stop 1")),
+    ):
+        sifted = survey.sift([*reports, odd, odd])
+        assert (list(sifted.said.values()), sifted.repeated, sifted.odd) == ([each.said for each in reports], 0, 2)
+        assert survey.estimate([*reports, odd]) == survey.estimate(reports)
+
+
+def test_reports_of_which_none_is_for_the_survey_are_refused() -> None:
     for survey, reports, sentence in (
-        (SMOKE, [first], "Report 1 is for another survey"),
-        (WALK, [first, replace(second, said="boat")], "Report 2 says what no device sends"),
-        (WALK, [first, second, liar], "Report 3 has the number of another one"),
-        (STOPS, [replace(bits, said=bits.said[:-1])], "no device sends"),
-        (STOPS, [replace(bits, said="2" + bits.said[1:])], "no device sends"),
-        (STOPS, [replace(bits, said="stop 1")], "no device sends"),
+        (SMOKE, WALK.reports(["bus"]), "None of these lines is a report to this survey"),
         (WALK, [], "Nobody has reported"),
         (STOPS, [], "Nobody has reported"),
     ):
         with pytest.raises(LouverError, match=sentence):
             survey.estimate(reports)
+
+
+@pytest.mark.parametrize("sign", ["\n", "\r", "\t", "\u2028", "\x0b", "\u202e"])
+def test_a_question_is_one_line_so_that_it_makes_no_promise_of_its_own(sign: str) -> None:
+    with pytest.raises(LouverError, match=r"^The question of a survey is one line.*\.$"):
+        Survey(f"Do you smoke?{sign}You are protected.", epsilon=8)
+
+
+def test_spaces_in_a_question_make_no_line_of_their_own() -> None:
+    survey = Survey("Do you smoke?" + 200 * " " + "You are protected.", epsilon=8)
+    assert form(survey).splitlines()[0] == "Do you smoke? You are protected."
 
 
 def test_a_plan_comes_back_from_its_file(tmp_path: Path) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import duckdb
+import numpy as np
 import pytest
 
 from louver import plan
@@ -32,10 +34,17 @@ def at(place: str | Path, unit: Unit | None = None) -> Table:
         ("a.csv", "b.csv", False),
         ("a.csv", "a.json", False),
         ("plant.duckdb#presence", "plant.duckdb#MAIN.Presence", True),
+        ("plant.duckdb#presence", "plant.duckdb#plant.main.presence", True),
+        ("plant.duckdb#plant.presence", "plant.duckdb#presence", True),
         ("plant.duckdb#presence", "plant.duckdb#rooms", False),
+        ("plant.duckdb#presence", "plant.duckdb#presence.rooms", False),
         ("plant.duckdb#presence", "other.duckdb#presence", False),
         ("a.csv", "plant.duckdb#a", False),
         (SERVER, "postgres://eve@host:5432/plant#public.presence", True),
+        (SERVER, "postgresql://host/plant#plant.public.presence", True),
+        ("postgresql://localhost/plant#presence", "postgresql://eve@127.0.0.1/plant#presence", True),
+        ("postgresql:///plant#presence", "postgresql://[::1]:5432/plant#presence", True),
+        ("postgresql://localhost/plant#presence", "postgresql://host/plant#presence", False),
         (SERVER, "postgresql://ada:secret@host/plant#rooms", False),
         (SERVER, "postgresql://ada:secret@host:5433/plant#presence", False),
         (SERVER, "postgresql://ada:secret@host:odd/plant#rooms", False),
@@ -102,3 +111,25 @@ def test_a_domain_that_was_read_from_the_rows_is_refused_in_python_too(tmp_path:
     with pytest.raises(ParameterError, match="has the rows"):
         stream(Source(at(tmp_path / "a.csv")), by="person", domain=listed, epsilon=1, **DAY)
     assert Source(at(tmp_path / "a.csv", Unit.one_of("visits")), domains=listed).domain() == listed
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda listed: Domain.product(listed, hour=[1, 2]),
+        lambda listed: Domain.product(Domain({"hour": [1]}, keys=["hour"]), Domain.product(listed)),
+        lambda listed: listed.renamed({"person": "who"}),
+        lambda listed: listed.only(np.array([0])),
+    ],
+)
+def test_what_is_made_of_the_rows_is_no_list_either(tmp_path: Path, made: Callable[[Domain], Domain]) -> None:
+    (tmp_path / "a.csv").write_text("person,visits\nann,3\nbob,4\n")
+    with pytest.raises(ParameterError, match="has the rows"):
+        table(at(tmp_path / "a.csv"), domain=made(Domain.read(tmp_path / "a.csv")), epsilon=1)
+
+
+def test_a_product_of_lists_read_elsewhere_may_be_the_list(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("person,visits\nann,3\n")
+    (tmp_path / "people.csv").write_text("person\nann\nbob\n")
+    listed = Domain.product(Domain.read(tmp_path / "people.csv"), hour=[1, 2])
+    assert len(table(at(tmp_path / "a.csv"), domain=listed, epsilon=1).domain) == 4

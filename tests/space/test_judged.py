@@ -23,9 +23,8 @@ from louver.space import (
     page,
     svg,
 )
-from louver.space.evidence import Evidence
 from louver.space.field import scale
-from louver.space.judged import MOST_OWN, Numbers, Sheet, _cautious, own_lines
+from louver.space.judged import MOST_OWN, Numbers, Sheet, own_lines
 from louver.space.released import Map
 from tests.space.fields import SQUARE, alike, bump, halve_noise, seeded
 
@@ -47,7 +46,7 @@ def share(flags: Any) -> float:
 def test_a_cell_at_the_threshold_is_misjudged_as_often_as_stated(average: int, rate: float) -> None:
     """Of 14,400 cells a share p scatters by sqrt(p / 14,400); 5.3 of these are passed once in 10^7.
 
-    A rate below 1 in 20 is kept with a fifth to spare.
+    A rate below 1 in 20 is kept with a fifth to spare, and one of 1 in 5 with as much, for it is judged as if normal.
     """
     judged = Numbers.of_leaves(at_the_threshold(average), sure=0).judge(average, miss_rate=rate)
     scatter = 5.3 * math.sqrt(rate / SIDE**2)
@@ -55,26 +54,22 @@ def test_a_cell_at_the_threshold_is_misjudged_as_often_as_stated(average: int, r
         assert 0.75 * rate - scatter < share(flags) < rate + scatter
 
 
-def tail(scales: list[float], size: float) -> float:
-    """P(X > size) for a sum of Laplace variables of different scales, by partial fractions."""
-    whole = 0.0
-    for scale_ in scales:
-        others = [scale_**2 / (scale_**2 - other**2) for other in scales if other != scale_]
-        whole += math.prod(others) * math.exp(-size / scale_)
-    return whole / 2
+@pytest.mark.parametrize(("epsilon", "rate"), [(1, 0.01), (2, 0.05), (2.5, 0.05), (3, 0.01)])
+def test_densities_with_coarse_noise_are_misjudged_no_more_often_than_stated(epsilon: float, rate: float) -> None:
+    """14,400 cells just at the threshold, as above; as smooth noise it would be up to five times the rate."""
+    field = Field(np.full((SIDE, SIDE), 60), np.full((SIDE, SIDE), 60), (0, 0, 120_000, 120_000), scale(0, 1, 1))
+    released = Uniform(epsilon, readings=10**9, count_share=1).release(field, bits=seeded(3))
+    judged = Numbers.of_leaves(released).judge(60, miss_rate=rate)
+    for flags in (judged.above, judged.below):
+        assert share(flags) < rate + 5.3 * math.sqrt(rate / SIDE**2)
 
 
-@pytest.mark.parametrize("scales", [[1, 0.05], [1, 0.3], [1, 0.98], [1, 0.9, 0.8], [1, 0.97, 0.93, 0.41, 0.28]])
-@pytest.mark.parametrize("rate", [0.4, 0.3, 0.2, 0.1, 0.05, 0.04, 0.02, 0.01, 0.005, 0.002, 0.001, 0.0001])
-def test_no_rate_is_passed_whatever_the_noise_is_made_of(scales: list[float], rate: float) -> None:
-    """The smallest error that is called clear, and the exact probability of a larger one."""
-    squares = np.array([2 * each**2 for each in scales])
-    sizes = np.linspace(0, 30, 60_001)
-    one = np.ones_like(sizes)
-    found = Evidence(one, sizes, 0 * one, one * squares.sum(), 0 * one, one * (squares**2).sum())
-    clear = sizes[np.argmax(found.probability(0.0) >= float(1 - _cautious(Fraction(rate).limit_denominator(10**6))))]
-    assert clear > 0
-    assert tail(scales, clear) <= rate
+def test_rates_of_yes_and_no_hold() -> None:
+    """Values 0 and 1 in steps of 1, all of them 0, and a threshold of 0; as above."""
+    field = Field(np.full((SIDE, SIDE), 50), np.zeros((SIDE, SIDE), dtype=np.int64), SQUARE, scale(0, 1, 1))
+    judged = Numbers.of_leaves(Uniform(4, readings=10**9, centred=True).release(field, bits=seeded(5))).judge(0)
+    for flags in (judged.above, judged.below):
+        assert share(flags) < 0.05 + 5.3 * math.sqrt(0.05 / SIDE**2)
 
 
 def test_with_half_the_noise_the_rates_would_be_far_from_stated(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -83,11 +78,52 @@ def test_with_half_the_noise_the_rates_would_be_far_from_stated(monkeypatch: pyt
     assert share(judged.above) < 0.02
 
 
-def test_rates_hold_for_rounds_together() -> None:
-    """Noise of four rounds is nearer to normal than Laplace; the kurtosis says how near."""
-    rounds = [at_the_threshold(60, Fraction(1, 4), seed) for seed in range(4)]
-    judged = Numbers.of_leaves(combined(rounds), sure=0).judge(60)
-    assert abs(share(judged.above) - 0.05) < 0.05 / 12 + 5.3 * math.sqrt(0.05 / SIDE**2)
+@pytest.mark.parametrize("drift", [0, 30])
+@pytest.mark.parametrize("rate", [0.2, 0.1, 0.05, 0.01])
+def test_rates_hold_for_rounds_together(rate: float, drift: int) -> None:
+    """Noise of several rounds is nearer to normal than Laplace, and lighter in the tails; as above.
+
+    At least a fifth of the rate is made use of.
+    """
+    rounds = [at_the_threshold(60, Fraction(1, 4), seed) for seed in range(8)]
+    judged = Numbers.of_leaves(combined(rounds, sum_drift=drift), sure=0).judge(60, miss_rate=rate)
+    for flags in (judged.above, judged.below):
+        assert 0.2 * rate < share(flags) < rate + 5.3 * math.sqrt(rate / SIDE**2)
+
+
+def test_rates_hold_for_cells_that_were_looked_at_twice() -> None:
+    """Every cell stays whole, and has the mean of two looks, which is nearer to normal than Laplace; as above."""
+    field = alike(60, 60 * 60, SIDE, high=100)
+    twice = TwoLevel(1, readings=10**9, non_uniformity=Fraction(1, 1000), centred=True)
+    released = twice.release(field, bits=seeded(8))
+    assert len(released.tree.leaves) == len(released.parents)
+    for rate in (0.2, 0.1):
+        judged = Numbers.of_leaves(released, sure=0).judge(60, miss_rate=rate)
+        for flags in (judged.above, judged.below):
+            assert share(flags) < rate + 5.3 * math.sqrt(rate / len(released.parents))
+
+
+def test_among_cells_that_are_known_errors_may_be_more_frequent_and_among_all_they_are_not() -> None:
+    """7 readings of 80 in each cell: 23 in 100 cells are known, with counts that are too high. Seeded.
+
+    Of 3,300 cells a share of 0.11 scatters by 0.006, and of 14,400 one of 0.026 by 0.0013: nine of these to spare.
+    """
+    field = alike(7, 7 * 80, SIDE, high=100)
+    released = Uniform(1, readings=10**9, centred=True).release(field, bits=seeded(2))
+    judged = Numbers.of_leaves(released).judge(80)
+    assert share(judged.below) < 0.04
+    assert judged.below.sum() > 0.06 * judged.known.sum()
+
+
+def test_of_another_grid_no_rate_is_promised() -> None:
+    released = Cut(1, readings=20_000).release(bump(20_000), bits=seeded(3))
+    assert "in at most 1 of 20 cases" in judge(released, 60).promise
+    other = judge(released, 60, 50)
+    assert "at most" not in other.promise
+    assert "a best guess, because these are not the map's own cells" in other.promise
+    for shown in (svg, page):
+        assert "not the map" in " ".join(shown(released, 60, 50).split())
+        assert "not the map" not in shown(released, 60)
 
 
 def test_rates_hold_wherever_readings_lie_in_a_cell() -> None:

@@ -125,6 +125,11 @@ def test_a_picture_has_the_cells_of_the_map_itself() -> None:
     assert Drawn.of(map_, 60, 20).flags.shape == (20, 20)
 
 
+def tails(sizes: NDArray[np.float64], heavy: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    normal = np.array([0.5 * math.erfc(each / math.sqrt(2)) for each in sizes])
+    return heavy * np.exp(-math.sqrt(2) * sizes) / 2 + (1 - heavy) * normal, normal
+
+
 @pytest.mark.parametrize("structure", STRUCTURES)
 def test_a_page_judges_cells_as_python_does(structure: Cut | Decomposition) -> None:
     """What the script computes, computed here from the numbers that the page holds."""
@@ -138,12 +143,15 @@ def test_a_page_judges_cells_as_python_does(structure: Cut | Decomposition) -> N
         level = threshold - data["zero"]
         squares = sum_squares + level**2 * count_squares
         heavy = (sum_fourths + level**4 * count_fourths) / squares**2
-        score = (sums - level * counts) / np.sqrt(squares)
-        normal = np.array([0.5 * math.erfc(-each / math.sqrt(2)) for each in score])
-        tail = np.exp(-math.sqrt(2) * np.abs(score)) / 2
-        believed = heavy * np.where(score < 0, tail, 1 - tail) + (1 - heavy) * normal
+        distance, error = sums - level * counts, np.sqrt(squares)
+        tail = tails(np.abs(distance) / error, heavy)[0]
         judged = judge(map_, threshold)
-        np.testing.assert_allclose(believed.reshape(rows, columns), judged.probabilities, atol=1e-5)
+        believed = np.where(distance > 0, 1 - tail, tail).reshape(rows, columns)
+        np.testing.assert_allclose(believed, judged.probabilities, atol=1e-5)
+        left = level**2 / (level**2 + 2 * math.pi**2 * sum_squares)
+        nearer = np.maximum(np.abs(distance) - (data["step"] + abs(level) * left) / 2, 0)
+        clear = (np.maximum(*tails(nearer / error, heavy)) <= 0.05).reshape(rows, columns) & judged.known
+        np.testing.assert_array_equal(clear, judged.above | judged.below)
         shown = np.array([each is not None for each in data["averages"]])
         np.testing.assert_array_equal(shown.reshape(rows, columns), judged.known)
 

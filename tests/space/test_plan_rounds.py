@@ -47,6 +47,31 @@ def test_where_the_unit_tells_rounds_apart_it_is_said_that_nothing_stops_a_furth
     assert "with the unit (person) and a cap of 1 the ledger would." in warning
 
 
+def test_rounds_within_one_day_of_the_unit_are_said_to_add_up_there(tmp_path: Path) -> None:
+    """Four rounds of six hours, and a ledger that refuses the second where there is room for one."""
+    table = stored(tmp_path, Unit("person", "day"), **BY_DAY)
+
+    def quarter(hour: int) -> MapPlan:
+        ends = f"2026-03-01T{hour + 6:02}:00" if hour < 18 else "2026-03-02"
+        return map_plan(table, **WINDOW, rows_per_unit=1, begin=f"2026-03-01T{hour:02}:00", end=ends)
+
+    assert not any(quarter(hour).apart for hour in (0, 6, 18))
+    assert "added up by the ledger within one day or slot of the unit" in quarter(6).promise
+    (warning,) = quarter(6).warnings
+    assert "a cap must have room for all rounds of one" in warning
+    with paying(tmp_path, table, cap=0.25) as ledger:
+        publish_map(table, quarter(0), ledger=ledger)
+        with pytest.raises(BudgetError):
+            publish_map(table, quarter(6), ledger=ledger)
+
+
+@pytest.mark.parametrize(("minutes", "apart"), [(360, True), (720, False)])
+def test_slots_tell_rounds_apart_that_end_where_they_do(tmp_path: Path, minutes: int, apart: bool) -> None:
+    table = stored(tmp_path, Unit("person", "slot"), columns={"slot": f"slot(time, {minutes})"})
+    plan = map_plan(table, **WINDOW, begin="2026-03-01T06:00", end="2026-03-01T12:00")
+    assert plan.apart == apart
+
+
 def test_the_cap_of_a_window_stops_a_further_round_of_a_person(tmp_path: Path) -> None:
     table = stored(tmp_path, Unit("person"))
     assert "where a cap of 1 stops a further one" in daily(table, 1).promise

@@ -146,6 +146,28 @@ def test_errors_hold_where_boxes_cut_cells_and_readings_lie_in_clusters(structur
     assert spread[3] > 2
 
 
+def on_streets(draw: np.random.Generator, size: int) -> tuple[Any, Any]:
+    """Ten streets from south to north and ten from west to east."""
+    along, across = draw.uniform(0, 100, size), 10 * draw.integers(0, 10, size) + 5 + draw.normal(0, 0.1, size)
+    upright = draw.random(size) < 0.5
+    return np.where(upright, across, along), np.where(upright, along, across)
+
+
+def on_parallel_streets(draw: np.random.Generator, size: int) -> tuple[Any, Any]:
+    """Ten from south to north."""
+    return 10 * draw.integers(0, 10, size) + 5 + draw.normal(0, 0.1, size), draw.uniform(0, 100, size)
+
+
+@pytest.mark.parametrize("places", [on_streets, on_parallel_streets])
+def test_along_streets_counts_are_off_by_more_than_the_error_and_averages_are_not(places: Places) -> None:
+    """What is said of streets: here 1.2 and 1.5 errors, root mean square. Seeded, as above."""
+    draw = np.random.default_rng(5)
+    found = np.array([each for seed in range(25) for each in scores(Cut(1, readings=10_000), places, draw, seed)])
+    spread = np.sqrt((found**2).mean(axis=0))
+    assert 1.1 < spread[0] < 2
+    assert spread[2] < 1.1
+
+
 def test_the_error_of_a_region_without_a_whole_cell_is_not_known() -> None:
     released = Cut(1, readings=2000).release(bump(2000), bits=seeded(1))
     small = region(released, (51, 51, 53, 53))

@@ -18,6 +18,7 @@ from louver.space.geojson import heatmap_geojson, leaves_geojson
 from louver.space.metrics import flip_ratio, jaccard
 from louver.space.recipient import heatmap
 from louver.space.released import Map
+from louver.space.uniform import Uniform
 from tests.space.fields import bump, readings, seeded
 
 RELEASED = Decomposition(1).release(bump(50_000, atoms=256), bits=seeded(1))
@@ -96,6 +97,8 @@ def change(name: str, place: int, value: object) -> Callable[[dict[str, Any]], N
         put("rounds", 4),
         change("counts", 0, 1e308),
         change("variances", 0, [1e308, 1.0]),
+        change("variances", 0, [1e-160, 1.0]),
+        put("marks", 4),
     ],
 )
 def test_what_is_no_map_is_refused_with_a_sentence(harm: Callable[[dict[str, Any]], None]) -> None:
@@ -113,6 +116,40 @@ def test_children_that_do_not_stand_together_are_refused() -> None:
     for name in ("parents", "rectangles", "counts", "sums", "law"):
         plain[name][one], plain[name][other] = plain[name][other], plain[name][one]
     with pytest.raises(ParameterError, match="build it again"):
+        Map.from_dict(plain)
+
+
+@pytest.mark.parametrize("structure", [Uniform(1, readings=50_000), Decomposition(1)])
+def test_cells_that_overlap_or_leave_holes_are_refused(structure: Uniform | Decomposition) -> None:
+    """One cell twice, and another of the same size nowhere: areas add up."""
+    released = structure.release(bump(50_000, atoms=256), bits=seeded(1))
+    plain = json.loads(json.dumps(released.to_dict()))
+    Map.from_dict(plain)
+    sides = plain["rectangles"]
+    alike: dict[tuple[int, ...], list[int]] = {}
+    for node, (parent, (west, south, east, north)) in enumerate(zip(plain["parents"], sides, strict=True)):
+        alike.setdefault((parent, east - west, north - south), []).append(node)
+    one, other, *_ = max(alike.values(), key=len)
+    sides[other] = sides[one]
+    with pytest.raises(ParameterError, match="overlap or leave holes"):
+        Map.from_dict(plain)
+
+
+def test_children_that_lie_in_the_place_of_others_are_refused() -> None:
+    """Two halves that hold each other's quarters."""
+    plain = Uniform(1, readings=0).release(bump(10, atoms=4), bits=seeded(1)).to_dict()
+    halves, quarters = [[0, 0, 2, 4], [2, 0, 4, 4]], [[0, 0, 2, 2], [0, 2, 2, 4], [2, 0, 4, 2], [2, 2, 4, 4]]
+    plain["parents"], plain["law"] = [-1, -1, 0, 0, 1, 1], [0] * 6
+    plain["counts"], plain["sums"] = [1] * 6, [1] * 6
+    Map.from_dict({**plain, "rectangles": [*halves, *quarters]})
+    with pytest.raises(ParameterError, match="overlap or leave holes"):
+        Map.from_dict({**plain, "rectangles": [*halves, *quarters[2:], *quarters[:2]]})
+
+
+def test_a_map_that_leaves_a_corner_out_is_refused() -> None:
+    plain = Uniform(1, readings=0).release(bump(10, atoms=4), bits=seeded(1)).to_dict()
+    plain["rectangles"] = [[0, 0, 4, 3]]
+    with pytest.raises(ParameterError, match="overlap or leave holes"):
         Map.from_dict(plain)
 
 

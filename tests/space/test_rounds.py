@@ -54,8 +54,18 @@ def test_a_map_of_rounds_knows_them_and_keeps_them() -> None:
 
 def test_a_round_counts_once() -> None:
     one, other = (released(constant(5, 50), seed) for seed in range(2))
-    with pytest.raises(ParameterError, match="two of these maps are the same"):
-        combined([one, other, Map.from_dict(one.to_dict())])
+    for again in ([one, other, Map.from_dict(one.to_dict())], [Map.from_dict(combined([one, other]).to_dict()), one]):
+        with pytest.raises(ParameterError, match="one of these is there twice"):
+            combined(again)
+
+
+def test_counts_alone_stay_alone_when_they_drift() -> None:
+    field = Field(np.full((SIDE, SIDE), 50), np.full((SIDE, SIDE), 50), SQUARE, scale(0, 1, 1))
+    structure = Uniform(Fraction(1, 4), readings=10**9, count_share=1)
+    rounds = [structure.release(field, bits=seeded(seed)) for seed in range(3)]
+    assert combined(rounds, count_drift=5).alone
+    with pytest.raises(ParameterError, match="no sums that drift"):
+        combined(rounds, sum_drift=5)
 
 
 def test_maps_of_different_columns_are_no_rounds() -> None:

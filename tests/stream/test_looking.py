@@ -114,6 +114,12 @@ def test_each_region_has_a_verdict_and_all_must_be_light_for_a_factor() -> None:
     assert both.sentences[-1] == "A smooth threshold may be stretched by a factor of 2."
 
 
+def test_no_tick_is_said_to_be_beyond_the_bound() -> None:
+    found = looked(seen(*[np.full(MANY, 6000)] * 2), tick_bound=6400, factor=3)
+    assert all(3 * tail.quantile > 6400 for tail in found.tails)
+    assert all(" up to 6,400 and " in each for each in found.sentences[:2])
+
+
 def test_the_factor_that_is_asked_for_is_looked_at() -> None:
     found = looked(seen(*[np.random.default_rng(8).uniform(0, 6400, MANY)] * 2), factor=Fraction(3, 2))
     assert {tail.factor for tail in found.tails} == {found.stretch} == {Fraction(3, 2)}

@@ -14,7 +14,7 @@ from louver.errors import LouverError
 from louver.noise import enclosure
 from louver.noise.enclosure import Enclosure
 from louver.table import centred, lattice_mixture
-from louver.table.centred import centred_gaussian, mass
+from louver.table.centred import centred_gaussian
 from louver.table.lattice import lattice_basis
 from louver.table.lattice_mixture import LatticeMixture, Mixture
 from louver.table.smooth_laplace import log_density
@@ -135,14 +135,6 @@ def test_centred_draws_follow_their_law_and_not_one_beside_it(centre: float, var
     assert_rejects(draws, law(centre + 0.1 * math.sqrt(variance)))
 
 
-def test_the_mass_around_a_centre_is_enclosed() -> None:
-    for centre, variance in ((0.0, 0.25), (0.5, 1.0), (-3.2, 9.0)):
-        enclosed = mass(centre, variance, 128)
-        near = np.arange(-80, 81)
-        assert enclosed.high - enclosed.low < 2**40
-        assert float(enclosed.lower) == pytest.approx(np.exp(-((near - centre) ** 2) / (2 * variance)).sum(), rel=1e-13)
-
-
 def test_a_sure_coin_between_any_two_floats_has_the_exact_chance() -> None:
     third = Fraction(1, 3)
     for low, high in ((0.0, 1.0), (0.33, 0.34), (1 / 3 - 1e-12, 1 / 3 + 1e-12)):
@@ -164,6 +156,14 @@ def test_a_coin_whose_first_bits_are_those_of_its_chance_asks_for_more() -> None
         True
     ]
     assert not script
+
+
+def test_a_chance_that_floats_take_for_0_is_decided_exactly() -> None:
+    """A uniform number whose bits are all 0 lies below every chance."""
+    zeros = type(seeded(0))._from(bytes)
+    chance = np.exp(np.array([-800.0]))
+    assert chance == 0
+    assert sure_coins(chance, chance, lambda _: lambda working: enclosure.exp(Fraction(-800), working), zeros).all()
 
 
 def test_large_margins_stay_exact_and_keep_a_gaussian_variance() -> None:

@@ -15,11 +15,17 @@ from louver.noise.bits import Bits
 from louver.privacy.guarantee import Guarantee
 
 
+def everything(rows: Rows) -> Rows:
+    return rows
+
+
 @dataclass(frozen=True, slots=True)
 class Case:
     """`room` and `mechanism` name it, `differs` says what the unit changes; `draw(has_unit, count, bits)` releases.
 
-    `trials` are as many releases of each data set as a short audit takes.
+    `trials` are as many releases of each data set as a short audit takes, and `hears` those from which on it hears half
+    of the noise, which tests try out; where it would never hear that, `deaf` says why. `whole` picks what is whole
+    numbers in every release, and is None where all numbers are weighted means.
     """
 
     room: str
@@ -28,8 +34,11 @@ class Case:
     promise: Guarantee
     draw: Callable[[bool, int, Bits], Rows]
     trials: int = 16_000
+    hears: int = 0
+    whole: Callable[[Rows], Rows] | None = everything
     paid: Paid | None = None
     scores: Sequence[Learn] = LEARNED
+    deaf: str = ""
 
     @property
     def name(self) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -36,17 +36,22 @@ ROOMS_AT_ONCE = 8_000
 ROW = "one row of one room"
 COUNT = Aggregate(nodes.COUNT, keys=KEYS)
 OVER = Flag(Comparison(COUNT, ">", Threshold(Fraction(50))), KEYS)
+BOTH = Flag(nodes.All((OVER.condition, Comparison(COUNT, ">", Threshold(Fraction(49))))), KEYS)
+EITHER = Flag(nodes.Any((OVER.condition, nodes.Not(Comparison(COUNT, "<=", Threshold(Fraction(49)))))), KEYS)
 CLASSES = Classes(COUNT, tuple(Threshold(Fraction(cut)) for cut in (40, 50)), ("few", "some", "many"), KEYS)
 PROMISE: dict[str, Any] = {"unit": Unit.row(), "miss_rate": Fraction(1, 20)}
 
 
 def decide_cases() -> Iterator[Case]:
-    yield _of_rooms("naive", lambda rooms: Naive(OVER, rooms, epsilon=1, **PROMISE, slack=5), 50, _flags)
-    yield _of_rooms("shift", lambda rooms: Shift(OVER, rooms, slack=5, **PROMISE), 47, _flags)
-    yield _of_rooms("bands", lambda rooms: Bands(CLASSES, rooms, slack=4, **PROMISE), 48, _classes)
-    yield _of_rooms("within", lambda rooms: Within(Values((COUNT,), KEYS), rooms, distance=4, **PROMISE), 10, _values)
-    yield _gradual("progressive", Progressive, two_rooms_at_once=ROOMS_AT_ONCE // 2)
-    yield _gradual("adaptive", Adaptive, two_rooms_at_once=1)
+    yield _of_rooms("naive", lambda rooms: Naive(OVER, rooms, epsilon=1, **PROMISE, slack=5), 50, _flags, 2_000)
+    yield _of_rooms("shift", lambda rooms: Shift(OVER, rooms, slack=5, **PROMISE), 47, _flags, 5_000)
+    yield _of_rooms("shift of all", lambda rooms: Shift(BOTH, rooms, slack=5, **PROMISE), 47, _flags, 4_000)
+    yield _of_rooms("shift of any", lambda rooms: Shift(EITHER, rooms, slack=5, **PROMISE), 47, _flags, 4_000)
+    yield _of_rooms("bands", lambda rooms: Bands(CLASSES, rooms, slack=4, **PROMISE), 48, _classes, 2_000)
+    within = partial(Within, Values((COUNT,), KEYS), distance=4, **PROMISE)
+    yield _of_rooms("within", within, 0, _values, 3_000)
+    yield _gradual("progressive", Progressive, 3_000, two_rooms_at_once=ROOMS_AT_ONCE // 2)
+    yield _gradual("adaptive", Adaptive, 2_500, two_rooms_at_once=1)
     yield _sparse()
     yield _survey()
 
@@ -56,7 +61,7 @@ def rooms(size: int) -> Domain:
 
 
 def _of_rooms(
-    name: str, make: Callable[[Domain], Any], count: int, seen: Callable[[Any, int], Rows], most: int = ROOMS_AT_ONCE
+    name: str, make: Callable[[Domain], Any], count: int, seen: Callable[[Any, int], Rows], hears: int
 ) -> Case:
     def draw(has_unit: bool, trials: int, bits: Bits) -> Rows:
         plan = make(rooms(2 * trials))
@@ -64,10 +69,10 @@ def _of_rooms(
         counts[::2] += has_unit
         return seen(plan.run(View((counts,)), bits).answer, 2 * trials).reshape(trials, -1)
 
-    return Case("decide", name, ROW, _price(make(rooms(2))), in_parts(most // 2, draw))
+    return Case("decide", name, ROW, _price(make(rooms(2))), in_parts(ROOMS_AT_ONCE // 2, draw), hears=hears)
 
 
-def _gradual(name: str, make: Any, two_rooms_at_once: int) -> Case:
+def _gradual(name: str, make: Any, hears: int, two_rooms_at_once: int) -> Case:
     """Where each room stopped is released, and charged by."""
 
     @lru_cache(maxsize=4)
@@ -86,8 +91,9 @@ def _gradual(name: str, make: Any, two_rooms_at_once: int) -> Case:
     def paid(rows: Rows) -> Floats:
         return levels[rows[:, 1].astype(np.int64) + 1]
 
-    trials = 16_000 if two_rooms_at_once > 1 else 1_500
-    return Case("decide", name, ROW, _price(plan(2)), in_parts(two_rooms_at_once, draw), trials, paid)
+    trials = 16_000 if two_rooms_at_once > 1 else hears
+    drawing = in_parts(two_rooms_at_once, draw)
+    return Case("decide", name, ROW, _price(plan(2)), drawing, trials, hears, paid=paid)
 
 
 def _sparse() -> Case:
@@ -102,7 +108,8 @@ def _sparse() -> Case:
     def paid(rows: Rows) -> Floats:
         return np.asarray(charges[rows[:, :3].sum(axis=1).astype(np.int64)])
 
-    return Case("decide", "sparse", "one person in three rooms", _price(plan), one_by_one(release), 3_000, paid)
+    differs = "one person in three rooms"
+    return Case("decide", "sparse", differs, _price(plan), one_by_one(release), 3_000, 2_500, paid=paid)
 
 
 def _survey() -> Case:
@@ -118,7 +125,7 @@ def _survey() -> Case:
 
     beyond = 1 + len(every) // 2  # places from this edge on hold the rooms that have reached it
     score = known(lambda rows: rows[:, beyond:].sum(axis=1))
-    return Case("decide", "survey", ROW, _price(plan), one_by_one(release), 1_500, scores=(score, *LEARNED))
+    return Case("decide", "survey", ROW, _price(plan), one_by_one(release), 1_500, 1_000, scores=(score, *LEARNED))
 
 
 def _price(plan: Any) -> Pure:

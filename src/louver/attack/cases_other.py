@@ -1,28 +1,22 @@
-"""Maps, tables, surveys and bare noise under audit: one reading, one record that moves, one answer, one count."""
+"""Tables, surveys and bare noise under audit: one record that moves, one answer, one count."""
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from louver.attack.case import Case, one_by_one
-from louver.attack.scores import LEARNED, Rows, known
-from louver.local import Choice, Unary, YesNo
+from louver.attack.case import Case
+from louver.attack.scores import Rows
+from louver.local import Choice, Memory, Survey, Unary, YesNo
 from louver.noise import clearer, discrete_laplace, levels
 from louver.noise.bits import Bits
 from louver.privacy import Pure, Subspace, ZeroConcentrated
-from louver.space.adaptive import Adaptive
-from louver.space.cut import Cut
-from louver.space.decomposition import Decomposition
-from louver.space.field import Field
-from louver.space.released import Map
-from louver.space.structure import Structure
-from louver.space.two_level import TwoLevel
-from louver.space.uniform import Uniform
 from louver.table import ambient
 from louver.table.agents import Agent
 from louver.table.crossed import CrossedTable
@@ -32,86 +26,64 @@ from louver.table.null_space import null_part
 from louver.table.whole import WholeTable
 
 EPSILON, RHO = Fraction(1), Fraction(1, 2)
-MAP_EPSILON = Fraction(2)
-SQUARE = (0, 0, 100, 100)
 CELLS = np.array([5, 7, 6])
 MOVED = np.array([6, 6, 6])
 TOTAL = Invariants.total(3, name="the total")
-
-
-def space_cases() -> Iterator[Case]:
-    """One reading of the largest value more, where some are already: so many that their cells are divided, or few."""
-    structures: dict[Structure, int] = {
-        Uniform(MAP_EPSILON, readings=0): 2,
-        TwoLevel(MAP_EPSILON, readings=60): 200,
-        Adaptive(MAP_EPSILON, readings=60): 200,
-        Decomposition(MAP_EPSILON, depth=1, stop="count", least=2): 2,
-        Cut(MAP_EPSILON, readings=0): 2,
-    }
-    for structure, readings in structures.items():
-        fields = [_in_the_corner(size) for size in (readings, readings + 1)]
-
-        def release(
-            has_unit: bool,
-            bits: Bits,
-            structure: Structure = structure,
-            fields: list[Field] = fields,
-            readings: int = readings,
-        ) -> Rows:
-            return leaning(structure.release(fields[has_unit], bits=bits), readings)
-
-        scores = (known(lambda rows: rows.sum(axis=1)), *LEARNED)
-        yield Case("space", structure.kind, "one reading", structure.price, one_by_one(release), 1_500, scores=scores)
-
-
-def _in_the_corner(readings: int) -> Field:
-    place, value = [1.0] * readings, [100.0] * readings
-    return Field.of(place, place, value, SQUARE, high=100, atoms=16, step=4)
-
-
-def leaning(released: Map, readings: int) -> Rows:
-    """How far the numbers of all nodes around the reading lean towards it, which is nearly the likelihood ratio."""
-    around = (released.rectangles[:, :2] == 0).all(axis=1)
-    counts, sums, count_variances, sum_variances = (column[around] for column in released.noisy)
-    step = float(released.values.highest - released.centre)
-    by_count = np.clip(counts - readings, 0, 1) / np.sqrt(count_variances)
-    by_sum = np.clip(sums / step - readings, 0, 1) * step / np.sqrt(sum_variances)
-    return np.array([by_count.sum(), by_sum.sum()])
+PAIR = Invariants.total(2, name="the total")
 
 
 def table_cases() -> Iterator[Case]:
     moves = "one record that moves"
     exact, concentrated = Subspace(EPSILON, 0, TOTAL.name), ZeroConcentrated(RHO)
     whole: dict[str, Any] = {"epsilon": EPSILON}
-    yield Case("table", "whole", moves, exact, _added(lambda bits: WholeTable(TOTAL, **whole, bits=bits).draw))
     normal: dict[str, Any] = {"rho": RHO, "noise": "gaussian"}
-    yield Case(
-        "table", "whole gaussian", moves, concentrated, _added(lambda bits: WholeTable(TOTAL, **normal, bits=bits).draw)
-    )
+    yield _case("table", "whole", moves, exact, _added(lambda bits: WholeTable(TOTAL, **whole, bits=bits).draw), 2_000)
+    drawing = _added(lambda bits: WholeTable(TOTAL, **normal, bits=bits).draw)
+    yield _case("table", "whole gaussian", moves, concentrated, drawing, 3_000)
     laplace = ambient.Laplace(TOTAL, EPSILON)
-    yield Case(
-        "table", "ambient laplace", moves, laplace.price, _pressed(lambda b: ambient.Laplace(TOTAL, EPSILON, bits=b))
-    )
+    pressed = _pressed(lambda bits: ambient.Laplace(TOTAL, EPSILON, bits=bits))
+    yield _case("table", "ambient laplace", moves, laplace.price, pressed, 10_000)
     for way in ("extension", "projection"):
         made = partial(ambient.Gaussian, TOTAL, RHO, way=way)
-        draw = _pressed(lambda bits, made=made: made(bits=bits))  # type: ignore[misc]
-        yield Case("table", f"ambient gaussian by {way}", moves, concentrated, draw)
-    yield Case("table", "noisy", "one record", Pure(EPSILON), _free(EPSILON, None))
-    yield Case("table", "noisy gaussian", "one record", concentrated, _free(None, RHO))
-    yield _crossed()
-    yield Case("table", "agents", moves, exact, one_by_one(_agents()), 400)
+        pressed = _pressed(lambda bits, made=made: made(bits=bits))  # type: ignore[misc]
+        yield _case("table", f"ambient gaussian by {way}", moves, concentrated, pressed, 3_000)
+    yield _case("table", "noisy", "one record", Pure(EPSILON), _free(EPSILON, None), 2_000)
+    yield _case("table", "noisy gaussian", "one record", concentrated, _free(None, RHO), 2_000)
+    yield from _margins()
+    yield from _nested()
+    yield Case("table", "agents", moves, Subspace(EPSILON, 0, PAIR.name), _agents, 2_000, 1_500)
 
 
-def _crossed() -> Case:
-    """Two records change places in a table of 2 x 2 cells, so that both margins stay."""
+def _case(
+    room: str, mechanism: str, differs: str, promise: Any, draw: Callable[[bool, int, Bits], Rows], hears: int
+) -> Case:
+    return Case(room, mechanism, differs, promise, draw, hears=hears)
+
+
+def _margins() -> Iterator[Case]:
+    """Two records change places in a table of 2 x 2 cells, so that both margins, which overlap, stay."""
     margins = Invariants([[1, 1, 0, 0], [0, 0, 1, 1], [1, 0, 1, 0]], name="the margins")
-    made = CrossedTable(margins, EPSILON, moved=2)
+    crossed = CrossedTable(margins, EPSILON, moved=2)
 
     def draw(has_unit: bool, count: int, bits: Bits) -> Rows:
         cells = np.array([6, 6, 5, 5]) if has_unit else np.array([5, 7, 6, 4])
-        return np.asarray(cells + made.draw(count, bits=bits))
+        return np.asarray(cells + crossed.draw(count, bits=bits))
 
-    return Case("table", "crossed", "two records that change places", made.price(), draw)
+    yield _case("table", "crossed", "two records that change places", crossed.price(), draw, 16_000)
+
+
+def _nested() -> Iterator[Case]:
+    """One record moves within three of five cells; the total of all and that of the three are exact, and overlap."""
+    nested = Invariants([[1, 1, 1, 1, 1], [1, 1, 1, 0, 0]], name="two totals")
+    laplace = WholeTable(nested, epsilon=EPSILON)
+    gaussian = WholeTable(nested, rho=RHO, noise="gaussian")
+    made = {"": (laplace, laplace.price(), 8_000), " gaussian": (gaussian, ZeroConcentrated(RHO), 4_000)}
+    for law, (table, price, hears) in made.items():
+
+        def draw(has_unit: bool, count: int, bits: Bits, table: WholeTable = table) -> Rows:
+            return np.append(MOVED if has_unit else CELLS, [4, 4]) + table.draw(count, bits=bits)
+
+        yield _case("table", f"whole overlapping{law}", "one record that moves", price, draw, hears)
 
 
 def _added(drawing: Callable[[Bits], Callable[[int], Rows]]) -> Callable[[bool, int, Bits], Rows]:
@@ -139,16 +111,17 @@ def _free(epsilon: Fraction | None, rho: Fraction | None) -> Callable[[bool, int
     return draw
 
 
-def _agents() -> Callable[[bool, Bits], list[int]]:
-    """A fresh key for each release, as secret as the noise that it stands for."""
-
-    def release(has_unit: bool, bits: Bits) -> list[int]:
-        key = bits.integer(256).to_bytes(32, "little")
-        counts = (MOVED if has_unit else CELLS).tolist()
-        agents = [Agent(key, WholeTable(TOTAL, epsilon=EPSILON), cell, place="hall") for cell in range(3)]
-        return [agent.publish(count, round_number=1) for agent, count in zip(agents, counts, strict=True)]
-
-    return release
+def _agents(has_unit: bool, count: int, bits: Bits) -> Rows:
+    """Rounds of one key, which is as secret as the noise that it stands for."""
+    key, table = bits.integer(256).to_bytes(32, "little"), WholeTable(PAIR, epsilon=EPSILON)
+    agents = [Agent(key, table, cell, place="hall") for cell in range(2)]
+    cells = [6, 6] if has_unit else [5, 7]
+    return np.array(
+        [
+            [agent.publish(cell, round_number=number + 1) for agent, cell in zip(agents, cells, strict=True)]
+            for number in range(count)
+        ]
+    )
 
 
 def local_cases() -> Iterator[Case]:
@@ -166,7 +139,22 @@ def local_cases() -> Iterator[Case]:
             answer: Any = bool(has_unit) if name in ("yes or no", "coin") else int(has_unit)
             return np.asarray(made(bits).report(np.full(count, answer))).reshape(count, -1)
 
-        yield Case("local", name, "one person's answer", made(Bits()).price, draw)
+        yield _case("local", name, "one person's answer", made(Bits()).price, draw, 16_000)
+    survey = Survey("Were you there?", epsilon=EPSILON)
+    yield Case("local", "memory", "one person's answer, asked twice", survey.price, _asked_twice(survey), 2_000, 2_000)
+
+
+def _asked_twice(survey: Survey) -> Callable[[bool, int, Bits], Rows]:
+    """A device that remembers pays once: the second report is the first, though the answer has changed."""
+
+    def draw(has_unit: bool, count: int, bits: Bits) -> Rows:
+        answers = survey.answers if has_unit else survey.answers[::-1]
+        with tempfile.TemporaryDirectory() as folder:
+            memories = [Memory(Path(folder) / str(number)) for number in range(count)]
+            said = [[memory.report(survey, answer, bits=bits).said for answer in answers] for memory in memories]
+        return np.asarray(np.array(said) == survey.answers[0])
+
+    return draw
 
 
 def noise_cases() -> Iterator[Case]:
@@ -180,5 +168,5 @@ def noise_cases() -> Iterator[Case]:
         noisy = discrete_laplace(rates[0], count, bits=bits)
         return int(has_unit) + np.stack((noisy, clearer(noisy, *rates, bits=bits)), axis=1)
 
-    yield Case("noise", "levels", "one count", Pure(rates[1]), chain)
-    yield Case("noise", "clearer", "one count", Pure(rates[1]), on_demand)
+    yield _case("noise", "levels", "one count", Pure(rates[1]), chain, 2_000)
+    yield _case("noise", "clearer", "one count", Pure(rates[1]), on_demand, 8_000)

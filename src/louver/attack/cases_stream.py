@@ -12,13 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from louver.attack.case import Case, in_parts, one_by_one
+from louver.attack.case import Case, everything, in_parts, one_by_one
 from louver.attack.scores import Rows
 from louver.noise.bits import Bits
 from louver.privacy import Approximate, Pure, ZeroConcentrated
 from louver.stream import kernels
+from louver.stream.above import Above
 from louver.stream.hierarchy import Hierarchy
 from louver.stream.kernels import Shape
+from louver.stream.laplace import Laplace
 from louver.stream.mechanism import Mechanism
 from louver.stream.quantiles import quantile
 from louver.stream.smooth_quantile import SmoothQuantile
@@ -32,7 +34,24 @@ COUNTS = (3, 4, 3)
 VALUES = (8, 8, 1, 1)
 LARGEST = 8
 EDGES = (5,)
+AHEAD, BEYOND = 40, 10  # candidates for a quantile on either side of it
 _SLOW = {"pegasus", "segment"}
+# From how many releases on half of the noise is heard. 4,000, unless many numbers must agree, or it is less.
+_HEARS = {
+    "histogram": 16_000,
+    "laplace": 1_500,
+    "running-mean": 1_200,
+    "tree": 10_000,
+    "truncated": 1_200,
+    "truncated smooth": 2_000,
+    "window-mean": 5_000,
+}
+_DEAF = {
+    "present-mean": "what is released is a ratio of two noisy numbers, and tells little of either",
+    "smooth quantile": "the width of the noise is itself a secret, and the promise has a delta",
+    "tail": "one value is in three numbers, which pay a part of the price each and hardly ever come together",
+}
+_WEIGHTED = {"buffered", "toeplitz", "tree"}  # what they release is whole numbers times public weights
 
 Make = Callable[[int, Bits], Mechanism]
 
@@ -44,7 +63,8 @@ def stream_cases() -> Iterator[Case]:
                 yield _kernel(name, price)
     smooth = Approximate(EPSILON, Fraction(1, 1000))
     yield _cut("truncated", smooth, {"threshold": "smooth"})
-    yield Case("stream", "hierarchy", PERSON, Pure(EPSILON), _of_hierarchy, 6_000)
+    yield Case("stream", "hierarchy", PERSON, Pure(EPSILON), _of_hierarchy, 10_000, 10_000, None)
+    yield Case("stream", "above", PERSON, Pure(EPSILON), _above, hears=2_000)
     yield from _thresholds()
 
 
@@ -91,8 +111,21 @@ def _case(name: str, differs: str, price: Any, made: Make, without: Sequence[int
         mechanism: Any = made(2 * count, bits)
         return side_by_side(mechanism.run(streams.reshape(len(without), -1)), count, mechanism)
 
-    trials = 2_000 if kernels.KERNELS[name].is_cut else 6_000 if name in _SLOW else 16_000
-    return Case("stream", name + gaussian + smooth, differs, price, in_parts(20_000, draw), trials)
+    full = name + gaussian + smooth
+    is_cut = kernels.KERNELS[name].is_cut
+    hears = _HEARS.get(full, 2_000 if is_cut else 4_000)
+    trials = max(hears, 2_000 if is_cut else 6_000 if name in _SLOW else 16_000)
+    drawing = in_parts(20_000, draw)
+    return Case("stream", full, differs, price, drawing, trials, hears, _whole(name), deaf=_DEAF.get(full, ""))
+
+
+def _whole(name: str) -> Callable[[Rows], Rows] | None:
+    """Smoothed numbers are means, but those before smoothing are whole; of what is cut, the thresholds are."""
+    if name in _SLOW:
+        return lambda rows: rows[:, 2 * len(COUNTS) :]
+    if kernels.KERNELS[name].is_cut:
+        return lambda rows: rows[:, 2 * len(VALUES) :]
+    return None if name in _WEIGHTED else everything
 
 
 def side_by_side(released: Rows, count: int, mechanism: Any) -> Rows:
@@ -115,24 +148,38 @@ def _of_hierarchy(has_unit: bool, count: int, bits: Bits) -> Rows:
     return released.reshape(len(rooms), count, 3).transpose(1, 0, 2).reshape(count, -1)
 
 
+def _above(has_unit: bool, count: int, bits: Bits) -> Rows:
+    """Which counts are above a limit of 3, by a coin on the boundary, beside the noisy counts that it is read off."""
+    streams = np.tile(np.array(COUNTS)[:, np.newaxis], (1, count))
+    streams[1] += has_unit
+    noisy = Laplace(EPSILON, count, bits=bits).run(streams)
+    flags = Above(EPSILON, Fraction(1, 20)).flags(noisy, np.full(count, 3), bits)
+    return np.concatenate((noisy, flags)).T
+
+
 def _thresholds() -> Iterator[Case]:
     """What looks at values to find one number; one value goes from one end to the other."""
     penalised = PenalisedThreshold(EPSILON, high=LARGEST, horizon=10, error=0.01)
     smooth = SmoothQuantile(EPSILON, Fraction(1, 10), high=LARGEST, share=Fraction(1, 4))
-    third, ends = Fraction(1, 3), np.array([0, LARGEST])
+    candidates = np.arange(AHEAD + 1 + BEYOND)
+    half = Fraction(1, 2)
     finders: dict[str, tuple[Any, Callable[[Any, Bits], Any]]] = {
-        "quantile": (Pure(EPSILON), lambda values, bits: quantile(values, third, ends, EPSILON, bits=bits)),
+        "quantile": (Pure(EPSILON), lambda values, bits: quantile(values, half, candidates, EPSILON, bits=bits)),
         "penalised threshold": (penalised.price, lambda values, bits: penalised.find(values, bits=bits)),
         "smooth quantile": (smooth.price, lambda values, bits: smooth.find(values, bits=bits)),
         "tail": (Pure(EPSILON), _tail),
     }
+    # One value ahead of all candidates, one at the middle one and one beyond the last: the one that moves takes sides.
+    others = {"penalised threshold": [0, 0], "quantile": [0, AHEAD, 100]}
     for name, (price, find) in finders.items():
-        others = [0, 0] if name == "penalised threshold" else [0, LARGEST]
+        beside = others.get(name, [0, LARGEST])
+        highest = 100 if name == "quantile" else LARGEST
 
-        def release(has_unit: bool, bits: Bits, find: Any = find, others: Any = others) -> Any:
-            return find(np.array([*others, LARGEST if has_unit else 0]), bits)
+        def release(has_unit: bool, bits: Bits, find: Any = find, beside: Any = beside, highest: int = highest) -> Any:
+            return find(np.array([*beside, highest if has_unit else 0]), bits)
 
-        yield Case("stream", name, "one value", price, one_by_one(release), 4_000)
+        hears = 8_000 if name == "quantile" else 5_000
+        yield Case("stream", name, "one value", price, one_by_one(release), hears, hears, deaf=_DEAF.get(name, ""))
 
 
 def _tail(values: Any, bits: Bits) -> list[int]:

@@ -5,7 +5,9 @@ differs from count to count. So some releases are possible for one count and imp
 away for certain, however small epsilon is. Whether a release is possible is found by turning it back: from release less
 count to the uniform float behind it, and forward again from the few floats around that one.
 
-Whole-number noise has no such holes: every whole number is possible for every count.
+Whole-number noise has no such holes: every whole number is possible for every count, and nothing else is. So where
+noise should be whole, one number that is not tells that it was drawn otherwise, whatever the count and the sampler:
+`all_whole`. It does not see float noise that was rounded afterwards.
 """
 
 from __future__ import annotations
@@ -64,6 +66,14 @@ def possible(sampler: InverseLaplace, released: Floats, count: float) -> Boolean
         noise = sampler.noise(uniform)
         found |= (count + sign * noise == released) | (count - sign * noise == released)
     return found
+
+
+def all_whole(released: Rows) -> bool:
+    """
+    >>> all_whole(np.array([3.0, -1.0])), all_whole(np.array([3.0, 1e-9]))
+    (True, False)
+    """
+    return bool((released == np.rint(released)).all())
 
 
 def by_possibility(sampler: InverseLaplace, without: float, having: float) -> Learn:

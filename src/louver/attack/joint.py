@@ -59,11 +59,12 @@ def joint_posterior_of_unknown(
 ) -> Floats:
     """The same where the number of people is not known: `people_prior` has the probability of 0, 1, ... people.
 
-    It is what the attacker believes given that the victim is one of them.
+    It is what the attacker believes given that the victim is one of them, so that there is somebody: it sums to 1.
     """
-    chances = np.asarray(people_prior, dtype=np.float64)
-    if chances.ndim != 1 or not len(chances) or not (chances >= 0).all() or not chances.sum() > 0:
-        raise ParameterError("people_prior must be the probabilities of 0, 1, ... people, in one list.")
+    chances = np.array(people_prior, dtype=np.float64)
+    if chances.ndim != 1 or not (chances >= 0).all() or not chances[1:].sum() > 0:
+        raise ParameterError("people_prior must be the probabilities of 0, 1, ... people, not all of 0, in one list.")
+    chances[0] = 0.0
     rows = _whole_rows(released, prior, len(chances) - 1, known)
     found = np.empty(rows.released.shape)
     with np.errstate(divide="ignore"):

@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from louver import parameters
-from louver.attack.learned_score import Score, interval, sklearn
+from louver.attack.learned_score import DRAWS, LEVEL, Score, sklearn
+from louver.attack.tune import student_reach
 from louver.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
@@ -101,13 +102,26 @@ def told(
     labels, truth = there[kept], there[kept][:, guesses]
     seen = np.stack([_seen(lived, released, person, there[person], habits, left_out) for person in kept])
     known, dice = labels[:, learns], np.random.default_rng(seed)
-    sums, weights = _ranked(_learnt(seen, known, learns)[:, guesses], truth)
+    value, low, high = ranked(_learnt(seen, known, learns)[:, guesses], truth, seed)
     # Mixed up among all people: within one, labels would still say who came more often than usual.
     shuffled = (dice.permutation(known.ravel()).reshape(known.shape) for _ in range(MIXED))
     mixed = [_learnt(seen, each, learns)[:, guesses] for each in shuffled]
-    control = float(np.mean([_ranked(scores, truth)[0].sum() for scores in mixed])) / len(kept)
-    value = float(sums.sum()) / len(kept)
-    return Score(what, value, *interval(sums, weights, seed), 0.5, control, truth.size, len(guesses))
+    control = float(np.mean([_areas(scores, truth, np.ones((1, len(guesses)))) for scores in mixed]))
+    return Score(what, value, low, high, 0.5, control, truth.size, len(guesses))
+
+
+def ranked(scores: Floats, truth: NDArray[np.bool_], seed: int) -> tuple[float, float, float]:
+    """The mean area under the ROC curve of (person, day), and its 95% interval over days.
+
+    Pairs of days share both of their days, so whole days are drawn again, of both kinds at once. Where somebody is
+    nearly always there, the few days away are all that there is to go by: Student's factor is for the rarer kind.
+    """
+    days = scores.shape[1]
+    again = np.random.default_rng(seed).multinomial(days, np.full(days, 1 / days), DRAWS).astype(np.float64)
+    value = float(_areas(scores, truth, np.ones((1, days)))[0])
+    rarer = min(truth.sum(axis=1).mean(), (~truth).sum(axis=1).mean())
+    reach = student_reach(max(round(float(rarer)) - 1, 1), 1 - LEVEL) * float(np.nanstd(_areas(scores, truth, again)))
+    return value, max(0.0, value - reach), min(1.0, value + reach)
 
 
 def _seen(
@@ -138,13 +152,16 @@ def _learnt(seen: Floats, labels: NDArray[np.bool_], learns: Whole) -> Floats:
     return np.asarray(found, dtype=np.float64).reshape(seen.shape[:2])
 
 
-def _ranked(scores: Floats, truth: NDArray[np.bool_]) -> tuple[Floats, Floats]:
-    """How often a day there ranks above a day away, ties counting half: sums over people by day, and their weights.
+def _areas(scores: Floats, truth: NDArray[np.bool_], times: Floats) -> Floats:
+    """How often a day there ranks above a day away, ties counting half, where day d counts times[:, d] times.
 
-    Each person weighs 1, shared among the days on which that person is there.
+    Each person weighs the same; somebody without a day of each kind is left out of that draw.
     """
-    wins = np.zeros(truth.shape)
-    for person, (score, there) in enumerate(zip(scores, truth, strict=True)):
+    won, counted = np.zeros(len(times)), np.zeros(len(times))
+    for score, there in zip(scores, truth, strict=True):
         above = (score[there, np.newaxis] > score[~there]) + 0.5 * (score[there, np.newaxis] == score[~there])
-        wins[person, there] = above.mean(axis=1) / there.sum()
-    return wins.sum(axis=0), (truth / truth.sum(axis=1, keepdims=True)).sum(axis=0)
+        present, away = times[:, there], times[:, ~there]
+        pairs = present.sum(axis=1) * away.sum(axis=1)
+        won += ((present @ above) * away).sum(axis=1) / np.maximum(pairs, 1)
+        counted += pairs > 0
+    return np.asarray(np.where(counted > 0, won / np.maximum(counted, 1), np.nan), dtype=np.float64)

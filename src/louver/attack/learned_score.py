@@ -1,6 +1,6 @@
 """How well a learned attacker did: a score against chance, with an interval and a control.
 
-Cases of one day share that day's noise and crowd, so the interval draws whole days again (Efron 1979). The control
+Cases of one day share that day's noise and crowd, so intervals draw whole days again (Efron 1979). The control
 trains the same attacker on mixed-up names: where it does better than chance, the experiment leaks and not the data.
 """
 

@@ -23,7 +23,7 @@ import numpy as np
 
 from louver import parameters
 from louver.attack.clopper_pearson import at_least, at_most
-from louver.attack.events import Event, Paid, chosen, excess
+from louver.attack.events import EVENTS, Event, Paid, chosen, excess
 from louver.attack.losses import delta_of, least_epsilon, least_loss, least_rho, stated
 from louver.attack.scores import LEARNED, Learn, Rows
 from louver.errors import ParameterError
@@ -56,6 +56,8 @@ class Measured:
     delta: float
     trials: int
     false_alarm: float
+    most: float
+    """What so many releases could have shown at most, had they had nothing in common."""
 
     @property
     def is_broken(self) -> bool:
@@ -109,7 +111,19 @@ def measure(
         delta,
         trials,
         false_alarm,
+        most_shown(trials, promise, false_alarm),
     )
+
+
+def most_shown(trials: int, promise: Guarantee, false_alarm: float = FALSE_ALARM) -> float:
+    """The loss that is shown by an event that always happens here and never there: what is above it goes unseen.
+
+    >>> round(most_shown(64, Pure(1)), 2), round(most_shown(1000, Pure(1)), 2)
+    (0.39, 3.39)
+    """
+    counted, level = trials // 2, false_alarm / (2 * EVENTS)
+    often, rarely = at_least(counted, counted, level), at_most(0, counted, level)
+    return float(least_loss(np.array([often]), np.array([rarely]), promise)[0])
 
 
 def releases(mechanism: Callable[[Any, Bits], Any], data: Any) -> Draw:

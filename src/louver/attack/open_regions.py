@@ -97,6 +97,26 @@ def who_sees(building: Building, regions: Iterable[str], name: str = "insider") 
     return Attacker(name, tuple(region.id in seen for region in building.regions))
 
 
+def attacker_named(building: Building, said: str) -> Attacker:
+    """As commands have it: outsider, administrator, role:NAME, sees:REGION,REGION or cameras:REGION,REGION."""
+    kind, _, given = said.strip().partition(":")
+    regions = [each.strip() for each in given.split(",") if each.strip()]
+    if kind == "role" and given:
+        return with_role(building, given.strip())
+    if kind == "sees" and regions:
+        return who_sees(building, regions, f"who sees {', '.join(regions)}")
+    if kind == "cameras" and regions:
+        return administrator(building, regions)
+    if said.strip() == "outsider":
+        return outsider(building)
+    if said.strip() == "administrator":
+        return administrator(building)
+    raise ParameterError(
+        f"There is no attacker {said!r}; name outsider, administrator, role:NAME, or regions like sees:hall,lab or "
+        "cameras:hall,lab."
+    )
+
+
 def opened_at_random(counts: ArrayLike, share: parameters.Number, seed: int) -> Attacker:
     """Regions opened one after another until this share of the people (of one tick's true counts) is seen.
 

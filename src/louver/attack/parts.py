@@ -13,6 +13,10 @@ PARTS = ("day", "night")
 WHOLE_DAY = "all"
 
 
+def hours_of(part: str) -> int:
+    return HOURS if part == WHOLE_DAY else EVENING - MORNING
+
+
 def ticks_of(part: str, ticks: int) -> NDArray[np.int64]:
     """The ticks of a part, in the order of time; a night begins in the evening.
 

@@ -1,21 +1,25 @@
 """What an audit found, as one value: a verdict in a sentence, the evidence for it, and what was not tried.
 
 Attackers fill in pieces of evidence; `html` is one page for people and `json` the same for programs. A report may hold
-numbers that only the truth can tell, such as how many guesses were right: it is for the owner of the data.
+numbers that only the truth can tell, such as how many guesses were right: it is for the owner of the data. Both say so,
+because they travel without this.
 """
 
 from __future__ import annotations
 
 import json
 import math
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, TypeAlias
 
 from louver.attack.figures import Figure, short
 from louver.errors import ParameterError
 
 FORMAT = 1
+FOR_OWNER = "Not private: made with the truth, for the owner of the data. Do not publish it."
 Cell: TypeAlias = "str | int | float | None"
 
 
@@ -94,6 +98,8 @@ class Report:
             {
                 "louver": "audit",
                 "format": FORMAT,
+                "private": False,
+                "for": FOR_OWNER,
                 "title": self.title,
                 "verdict": self.verdict,
                 "holds": self.holds,
@@ -106,6 +112,14 @@ class Report:
 
     def json(self) -> str:
         return json.dumps(self.data(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def save(path: str | Path, text: str) -> None:
+    """Writes what only the owner may read: no other account can, also where the file was there before."""
+    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(file, "w", encoding="utf-8") as opened:
+        os.fchmod(file, 0o600)
+        opened.write(text)
 
 
 def _evidence(each: Evidence) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from louver.attack.figures import LINES, PAPER, RAMP, safe
+from louver.attack.report import FOR_OWNER
 
 if TYPE_CHECKING:
     from louver.attack.report import Evidence, Report, Table
@@ -19,6 +20,7 @@ _DARK_PAPER = "#111a25"
 def page(report: Report) -> str:
     parts = [
         f"<h1>{safe(report.title)}</h1>",
+        f'<p class="owner"><strong>{safe(FOR_OWNER)}</strong></p>',
         f'<p class="verdict">{_badge(report.holds)}{safe(report.verdict)}</p>',
         *_about(report),
         *(part for number, each in enumerate(report.evidence, 1) for part in _section(each, number)),
@@ -102,6 +104,7 @@ body { margin: 0; background: var(--paper); color: var(--ink); font: 16px/1.5 In
 main { max-width: 1000px; margin: 0 auto; padding: 24px 16px; overflow-wrap: break-word; }
 h1 { font-size: 1.4rem; margin: 0 0 8px; }
 h2 { font-size: 1.125rem; margin: 0 0 4px; }
+.owner { color: var(--broken); margin: 0 0 8px; }
 .verdict { font-size: 1.25rem; margin: 0 0 16px; }
 .badge { border: 2px solid; border-radius: 6px; padding: 0 8px; font-size: 0.875rem; font-weight: 600; }
 .holds { color: var(--holds); }

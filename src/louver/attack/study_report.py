@@ -1,27 +1,34 @@
-"""A study as a report: parameters at equal utility, then what each attacker found, as Figures 4.7 to 4.9 of the thesis.
+"""A study as a report: parameters at equal utility, then what each attacker found, as Figures 4.3 to 4.9 of the thesis.
 
-It is for the owner of the data: how many guesses were right is known from the truth only.
+It is for the owner of the data: how many guesses were right is known from the truth only. It has shares of people by
+the hour, in whole percents, and no numbers of people: from true counts these would be the counts themselves.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from louver.attack.classes import NAMES
 from louver.attack.figures import Bar, ClassAreas, ClassBars, Panel
-from louver.attack.parts import PARTS
+from louver.attack.parts import WHOLE_DAY
 from louver.attack.report import Cell, Evidence, Report, Table
-from louver.attack.study import LIKELIER, NOTHING, Found, Study
-from louver.attack.tune import Tuned
-from louver.attack.worst_case import worst_posterior
+from louver.attack.study_parameters import promise, tuning
+from louver.attack.study_values import LIKELIER, NOTHING, Found, Study
 
-TIMES = {"day": ("7:00", "13:00", "19:00"), "night": ("19:00", "1:00", "7:00")}
+TIMES = {WHOLE_DAY: ("0:00", "12:00", "24:00"), "day": ("7:00", "13:00", "19:00"), "night": ("19:00", "1:00", "7:00")}
+GIVEN = (
+    "the exact number of people in the regions that they do not see, the true counts of all days before, and the law "
+    "of the noise, or else what each mechanism made of those days"
+)
 NOT_TRIED = (
-    "Attackers who watch several ticks together: each was attacked by itself, so that more could be learned than this.",
-    "Attackers who know each person's own habits: one prior was used for everybody.",
+    "Attackers who watch several ticks together, or average them: each was attacked by itself, so more can be learned.",
+    "Attackers who know each person's own habits: one prior was used for everybody, and for every weekday.",
+    "Membership, differencing, reconstruction, timing, friends who are alike, and classifiers: louver.attack has them.",
+    "Whether the mechanisms keep their promises: louver audit mechanisms tries that, and this report does not.",
+    "How useful releases are on the day that is attacked, and what attackers find who are given less than these.",
     "Repeated studies of other days, and other buildings.",
 )
-BEFORE = (0.02, 0.1, 0.5)  # how sure of the place before the release
+BY_HOUR, UNIT = "Found in each hour, on average over runs", "percent of the people to guess"
 _SHOWN = {NOTHING: "true counts"}
 
 
@@ -32,95 +39,42 @@ def report_of(study: Study, about: str) -> Report:
         ("size", f"{study.days:,} days, {study.regions:,} regions, {study.ticks:,} ticks a day"),
         ("runs", f"{study.runs:,} of each mechanism that draws noise"),
         ("posterior", "of all regions together" if study.joint else "of each region by itself"),
+        ("attackers are given", GIVEN),
+        *((("left out", "; ".join(study.left_out)),) if study.left_out else ()),
     )
-    evidence = (_tuning(study), _promise(study), *_attackers(study), *_knowledge(study))
+    evidence = (tuning(study), promise(study), *_attackers(study), *_knowledge(study), _prices(study))
     not_tried = NOT_TRIED if study.joint else (*NOT_TRIED, "All regions together (--joint): each one was judged alone.")
     return Report("What attackers learn from occupancy", verdict_of(study), evidence, not_tried, facts)
 
 
 def verdict_of(study: Study) -> str:
-    """In one sentence: how many are found at the highest utility, by the attacker and in the part where it is worst."""
+    """In one sentence: how many are found at the highest target, by the attacker and in the part where it is worst."""
     most, known = max(study.targets), max(each.known for each in study.found)
-    shares: dict[str, float] = {}
+    shares: dict[str, tuple[float, float, int]] = {}
     for each in study.found:
         if each.setting.target in (None, most) and each.known == known:
             name = each.setting.mechanism
-            shares[name] = max(shares.get(name, 0.0), each.likelier_than_not)
-    listed = [f"{100 * share:.1f}% under {name}" for name, share in shares.items() if name != NOTHING]
-    under = f"{', '.join(listed[:-1])} and {listed[-1]}" if len(listed) > 1 else "".join(listed) or "nobody"
+            average, worst, _ = shares.get(name, (0.0, 0.0, 1))
+            now = max(average, each.likelier_than_not), max(worst, float(each.likelier.worst))
+            shares[name] = *now, each.likelier.runs
+    under = [f"{_share(*found)} under {name}" for name, found in shares.items() if name != NOTHING]
+    zeros = {each.part: f"{100 * each.zeros:.0f}% by {each.part}" for each in study.tuned}
+    reached = f" (all zeros reach {' and '.join(zeros.values())})" if zeros else ""
+    missed = [f"{each.mechanism} by {each.part}" for each in study.tuned if each.value is None and each.target == most]
     return (
-        f"Where {100 * most:g}% of the use is kept, an attacker who knows where {known:.0%} of the others are comes to "
-        f"think the right place likelier than not for at most {under}, and for "
-        f"{100 * shares[NOTHING]:.1f}% of the people from true counts."
+        f"At {100 * most:g}% of {study.task}{reached}, and where {known:.0%} of the others are known, the attacker who "
+        f"learns most, by {' or by '.join(study.parts)}, rightly comes to think a place likelier than not for "
+        f"so many of the people to guess: {_listed([*under, f'{_share(*shares[NOTHING])} from true counts'])}"
+        f"{f'; not reached by {_listed(missed)}' if missed else ''}."
     )
 
 
-def tuned_rows(study_tuned: tuple[Tuned, ...] | list[Tuned]) -> tuple[tuple[Cell, ...], ...]:
-    """Utility, part, mechanism, parameter, its interval, and the utility that was measured there."""
-    return tuple(
-        (
-            f"{100 * each.target:g}%",
-            each.part,
-            each.mechanism,
-            _parameter(each),
-            _between(each),
-            f"{100 * each.utility.mean:.1f}%",
-            f"{100 * each.utility.low:.1f}% to {100 * each.utility.high:.1f}%",
-        )
-        for each in study_tuned
-    )
+def _share(average: float, worst: float, runs: int) -> str:
+    return f"{100 * average:.1f}%" + (f" on average ({100 * worst:.1f}% in the worst run)" if runs > 1 else "")
 
 
-TUNED_HEADS = ("target", "part", "mechanism", "parameter", "is between", "measured", "with 95% confidence")
-
-
-def _parameter(each: Tuned) -> str:
-    if each.value is None:
-        return "not reached"
-    return f"{each.value:g} s" if each.parameter == "seconds" else f"{each.parameter} {each.value:g}".strip()
-
-
-def _between(each: Tuned) -> str:
-    if each.value is None:
-        return f"above {each.low:g}"
-    return f"at most {each.high:g}" if each.low is None else f"{each.low:g} and {each.high:g}"
-
-
-def _tuning(study: Study) -> Evidence:
-    missing = sorted({each.mechanism for each in study.tuned if each.value is None})
-    said = (
-        f"Each mechanism was tuned until its release keeps the same share of the use ({study.task}), on the week "
-        "before the day that is attacked."
-    )
-    if missing:
-        said += f" Not reached, and left out there: {', '.join(missing)}."
-    return Evidence("Parameters at equal utility", said, Table(TUNED_HEADS, tuned_rows(study.tuned)))
-
-
-def _promise(study: Study) -> Evidence:
-    """The worst case, as Figure 4.5 of the thesis, but with the two counts that change when somebody moves."""
-    rows = tuple(
-        (
-            f"{100 * each.target:g}%",
-            each.part,
-            each.mechanism,
-            *(_percent(float(worst_posterior(before, each.value))) for before in BEFORE),
-        )
-        if each.parameter == "epsilon" and each.value is not None
-        else (f"{100 * each.target:g}%", each.part, each.mechanism, *("no bound" for _ in BEFORE))
-        for each in study.tuned
-    )
-    sentence = (
-        "However much somebody knows besides, and however it is used, at one tick nobody becomes surer than this of "
-        "where a person is; a person who stays for several ticks is held to it at each of them, and all together can "
-        "tell more. Without noise there is no bound."
-    )
-    heads = ("target", "part", "mechanism", *(f"from {before:.0%}" for before in BEFORE))
-    return Evidence("What the price itself allows", sentence, Table(heads, rows))
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f}%" if share < 0.9995 else "100%"
+def _listed(names: Sequence[str]) -> str:
+    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else "".join(names)
 
 
 def found_rows(study: Study, attacker: str, part: str) -> tuple[tuple[Cell, ...], ...]:
@@ -129,7 +83,7 @@ def found_rows(study: Study, attacker: str, part: str) -> tuple[tuple[Cell, ...]
         (
             _SHOWN.get(each.setting.mechanism, each.setting.mechanism),
             None if each.setting.target is None else f"{100 * each.setting.target:g}%",
-            *(round(100 * float(share), 2) for share in each.of_all.average[1:]),
+            *_percents(each.of_all.average.tolist()),
             round(100 * float(each.likelier.worst), 2),
         )
         for each in _of(study, attacker, part)
@@ -144,14 +98,15 @@ def likelier_rows(study: Study) -> tuple[tuple[str, ...], list[tuple[str, ...]]]
     """Heads and rows: what each attacker, of those who know most of the others, thinks rightly likelier than not."""
     everybody = list(dict.fromkeys(each.attacker for each in study.found))
     most = max(each.known for each in study.found)
-    rows: dict[tuple[str, str, str], list[str]] = {}
+    rows: dict[tuple[str, str, str], dict[str, str]] = {}
     for each in study.found:
         if each.known == most:
             target = "" if each.setting.target is None else f"{100 * each.setting.target:g}%"
             name = _SHOWN.get(each.setting.mechanism, each.setting.mechanism)
             said = f"{100 * each.likelier_than_not:.2f} ({100 * float(each.likelier.worst):.2f})"
-            rows.setdefault((each.setting.part, target, name), []).append(said)
-    return ("part", "utility", "mechanism", *everybody), [(*head, *cells) for head, cells in rows.items()]
+            rows.setdefault((each.setting.part, target, name), {})[each.attacker] = said
+    heads = ("part", "utility", "mechanism", *everybody)
+    return heads, [(*head, *(cells.get(who, "-") for who in everybody)) for head, cells in rows.items()]
 
 
 def _of(study: Study, attacker: str, part: str) -> list[Found]:
@@ -163,21 +118,23 @@ def _of(study: Study, attacker: str, part: str) -> list[Found]:
 
 def _attackers(study: Study) -> Iterator[Evidence]:
     for attacker in dict.fromkeys(each.attacker for each in study.found):
-        for part in PARTS:
+        for part in study.parts:
             inside = _of(study, attacker, part)
-            worst = max(inside, key=lambda each: each.likelier_than_not * (each.setting.mechanism != NOTHING))
+            if not inside:
+                continue
+            noisy = [each for each in inside if each.setting.mechanism != NOTHING]
             true = next(each for each in inside if each.setting.mechanism == NOTHING)
             sentence = (
                 f"In percent of the people whom the {attacker} has to guess, found rightly and above the prior's "
-                f"class. Likelier than not: {100 * true.likelier_than_not:.1f}% from true counts, and at most "
-                f"{100 * worst.likelier_than_not if worst is not true else 0:.1f}% under a mechanism."
+                f"class. Likelier than not: {100 * true.likelier_than_not:.1f}% from true counts"
             )
-            panels = tuple(
-                Panel(_label(each), tuple(tuple(row) for row in each.by_tick.average.tolist())) for each in inside
-            )
-            figure = ClassAreas("People found at each tick, on average over runs", NAMES, panels, TIMES[part])
+            if noisy:
+                worst = max(noisy, key=lambda each: each.likelier_than_not)
+                said = _share(worst.likelier_than_not, float(worst.likelier.worst), worst.likelier.runs)
+                sentence += f", and {said} under {_label(worst)}, the most of all mechanisms"
+            figure = ClassAreas(BY_HOUR, NAMES, tuple(_panel(_label(each), each) for each in inside), TIMES[part], UNIT)
             table = Table(FOUND_HEADS, found_rows(study, attacker, part))
-            yield Evidence(f"{attacker.capitalize()}, {part}", sentence, table, figure)
+            yield Evidence(f"{attacker.capitalize()}, {part}", f"{sentence}.", table, figure)
 
 
 def _knowledge(study: Study) -> Iterator[Evidence]:
@@ -185,18 +142,17 @@ def _knowledge(study: Study) -> Iterator[Evidence]:
     shares = sorted({each.known for each in study.found})
     if len(shares) < 2:
         return
-    first = study.found[0].attacker
+    part = study.parts[0]
+    first = next(each.attacker for each in study.found if each.setting.part == part)
     inside = [
         each
         for each in study.found
-        if each.attacker == first
-        and each.setting.part == PARTS[0]
-        and each.setting.target in (None, max(study.targets))
+        if each.attacker == first and each.setting.part == part and each.setting.target in (None, max(study.targets))
     ]
     bars = tuple(
         Bar(
             f"knows {each.known:.0%} of the others",
-            tuple((100 * each.of_all.average).tolist()),
+            tuple((100 * each.of_all.average).round(1).tolist()),
             _SHOWN.get(each.setting.mechanism, each.setting.mechanism),
         )
         for each in inside
@@ -205,18 +161,59 @@ def _knowledge(study: Study) -> Iterator[Evidence]:
         (
             _SHOWN.get(each.setting.mechanism, each.setting.mechanism),
             f"{each.known:.0%}",
-            *(round(100 * float(share), 2) for share in each.of_all.average[1:]),
-            round(100 * sum(study.before[first, each.known, PARTS[0]][LIKELIER]), 2),
+            *_percents(each.of_all.average.tolist()),
+            round(100 * sum(study.before[first, each.known, part][LIKELIER]), 2),
         )
         for each in inside
     )
     heads = ("mechanism", "others known", *_SURE, "above 50% by the prior")
     sentence = (
-        f"The {first} by {PARTS[0]}, where {100 * max(study.targets):g}% of the use is kept, and who knows where some "
-        "of the others are."
+        f"The {first} by {part}, at {100 * max(study.targets):g}% of {study.task}, who knows where some of the others "
+        "are."
     )
     figure = ClassBars("Found rightly, by how sure", NAMES, bars, "of 100 people")
     yield Evidence("Knowing others", sentence, Table(heads, rows), figure)
+
+
+def _prices(study: Study) -> Evidence:
+    """Figures 4.3 to 4.6 of the thesis: by the prior alone, at fixed prices, and with a law that is learned."""
+    first = study.priced[0].attacker
+    before = [(share, found) for (who, share, part), found in study.before.items() if (who, part) == (first, WHOLE_DAY)]
+    rows: list[tuple[Cell, ...]] = [
+        ("the prior alone", None, f"{share:.0%}", *_percents(found), round(100 * sum(found[LIKELIER]), 2))
+        for share, found in before
+    ]
+    for each in study.priced:
+        law = "learned" if each.setting.learned else "known"
+        worst = round(100 * float(each.likelier.worst), 2)
+        rows.append((_priced(each), law, f"{each.known:.0%}", *_percents(each.of_all.average.tolist()), worst))
+    ends = {min(each.known for each in study.priced), max(each.known for each in study.priced)}
+    panels = tuple(
+        _panel(f"{_priced(each)}, knows {each.known:.0%}", each)
+        for each in study.priced
+        if each.known in ends and not each.setting.learned
+    )
+    sentence = (
+        f"In percent of the people whom the {first} has to guess in the whole day, by what each of them knows of the "
+        "others; the prior's own guesses are all that are right, and the others only those above its class."
+    )
+    figure = ClassAreas(BY_HOUR, NAMES, panels, TIMES[WHOLE_DAY], UNIT)
+    heads = ("noise", "law", "others known", *_SURE, "above 50%, worst run")
+    return Evidence("Laplace noise at fixed prices", sentence, Table(heads, tuple(rows)), figure)
+
+
+def _panel(label: str, each: Found) -> Panel:
+    """In whole percents of an hour: at a tick, digits of a share could be turned into counts."""
+    return Panel(label, tuple(tuple(row) for row in (100 * each.by_hour.average).round().tolist()))
+
+
+def _priced(each: Found) -> str:
+    return "true counts" if each.setting.mechanism == NOTHING else f"epsilon {each.setting.value:g}"
+
+
+def _percents(shares: Sequence[float]) -> list[float]:
+    """Without the lowest class, which is no better than a guess."""
+    return [round(100 * share, 2) for share in shares[1:]]
 
 
 def _label(each: Found) -> str:

@@ -2,7 +2,9 @@
 
 Ghayyur's thesis, section 4.6.2 and Table 4.2, tries values until five runs are near the target. Here each value that is
 tried is sampled until a confidence interval of its mean utility is on one side of the target, and the values that are
-left are halved. The union bound over all looks makes the whole search wrong with at most 1 less `confidence`.
+left are halved. Where a value is too near to tell, both halves are searched: the lower for the largest value that is
+surely below, the upper for the smallest that is surely above, and that one is taken. The union bound over all looks
+makes the whole search wrong with at most 1 less `confidence`, over the noise; other days may need other values.
 
 One sample is a release of all tuning days, so it is an average over thousands of regions and ticks: near enough to
 normal for Student's intervals. Utility must not fall where the parameter grows. Global epochs break that: a time to
@@ -29,8 +31,9 @@ from louver.noise.bits import SYSTEM, Bits
 
 Floats = NDArray[np.float64]
 LOOKS = (3, 6, 12)  # samples of one value, after which its interval is looked at
-CLOSE = 0.002  # an interval about the target that is no wider to either side ends the search
-_RATIO = 1.02  # between values that are tried; they are rounded to three digits
+CLOSE = 0.002  # a value whose interval about the target is no wider to either side is not sampled any more
+_FAR = 1e4  # pure noise, in people; about all of it is beyond any count
+_RATIO = 1.05  # between values that are tried; they are rounded to three digits
 _ANGLES = 20_000
 
 
@@ -46,10 +49,11 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class Tuned:
-    """`value` is the least parameter found to reach the target, and None where even the largest does not.
+    """`value` is the least parameter found to reach the target, and None where even the largest is not found to.
 
     The parameter at which the target is reached is from `low` to `high`; where `low` is None, the smallest is enough.
-    `utility` is that of the value, or of the largest.
+    `utility` is that of the value, or of the largest. `zeros` and `noise` are the utilities of publishing nothing but
+    zeros, and noise without any counts: a target that these reach says little.
     """
 
     mechanism: str
@@ -60,6 +64,8 @@ class Tuned:
     low: float | None
     high: float | None
     utility: Interval
+    zeros: float
+    noise: float
 
     def __str__(self) -> str:
         name = f"{self.mechanism}, {self.part}"
@@ -97,6 +103,13 @@ class Trials:
                 found[each].append(_checked(utility(released[:, ticks], true[:, ticks])))
         return np.array(found[name][:count])
 
+    def of_nothing(self, name: str) -> tuple[float, float]:
+        """The utilities of all zeros, and of pure noise of a fixed seed: neither has anything to do with the counts."""
+        ticks, utility = self._measured[name]
+        true = self._truth.counts[self._days][:, ticks]
+        noise = np.random.default_rng(1).laplace(0, _FAR, true.shape)
+        return _checked(utility(np.zeros(true.shape), true)), _checked(utility(noise, true))
+
     def interval(self, value: float, name: str, count: int, level: float) -> Interval:
         """Of the mean, wrong in at most a share `level` of cases; a mechanism that draws nothing needs one sample."""
         if not self.mechanism.is_random:
@@ -116,42 +129,48 @@ def search(
     wrong = 1 - float(parameters.probability("confidence", confidence))
     mechanism = trials.mechanism
     values = tried_values(mechanism)
-    level = wrong / ((len(values).bit_length() + 2) * len(LOOKS))
+    level = wrong / ((2 * len(values).bit_length() + 2) * len(LOOKS))
 
-    def look(value: float) -> tuple[int, Interval]:
-        """-1 below the target, 1 above it, 0 where it is too near to tell."""
-        for count in LOOKS:
-            seen = trials.interval(value, name, count, level)
-            if seen.low >= wanted or seen.high < wanted:
-                return (1 if seen.low >= wanted else -1), seen
-            if seen.high - seen.low <= 2 * CLOSE or count == LOOKS[-1]:
-                return 0, seen
-        raise AssertionError
+    looked: dict[int, tuple[int, Interval]] = {}
 
-    def found(value: float | None, low: float | None, high: float | None, seen: Interval) -> Tuned:
-        return Tuned(mechanism.name, mechanism.parameter, part, wanted, value, low, high, seen)
+    def look(at: int) -> tuple[int, Interval]:
+        """-1 surely below the target, 1 surely above it, 0 where it is too near to tell."""
+        seen = trials.interval(values[at], name, LOOKS[0], level)
+        for count in LOOKS[1:]:
+            if seen.low >= wanted or seen.high < wanted or seen.high - seen.low <= 2 * CLOSE:
+                break
+            seen = trials.interval(values[at], name, count, level)
+        looked[at] = (seen.low >= wanted) - (seen.high < wanted), seen
+        return looked[at]
 
-    side, seen = look(values[0])
-    if side >= 0:
-        return found(values[0], None, values[0], seen)
-    side, best = look(values[-1])
+    def least(side: int) -> int:
+        """The first value with this side or a higher one; the last value has it."""
+        above = min(at for at, (found, _) in looked.items() if found >= side)
+        below = max((at for at in looked if at < above), default=above - 1)
+        while above - below > 1:
+            middle = (below + above) // 2
+            below, above = (below, middle) if look(middle)[0] >= side else (middle, above)
+        return above
+
+    def tuned(value: float | None, low: float | None, high: float | None, seen: Interval) -> Tuned:
+        nothing = trials.of_nothing(name)
+        return Tuned(mechanism.name, mechanism.parameter, part, wanted, value, low, high, seen, *nothing)
+
+    side, seen = look(0)
+    if side > 0:
+        return tuned(values[0], None, values[0], seen)
+    side, seen = look(len(values) - 1)
     if side < 0:
-        return found(None, values[-1], None, best)
-    below, above = 0, len(values) - 1
-    while above - below > 1:
-        middle = (below + above) // 2
-        side, seen = look(values[middle])
-        if side == 0:
-            return found(values[middle], values[below], values[above], seen)
-        if side < 0:
-            below = middle
-        else:
-            above, best = middle, seen
-    return found(values[above], values[below], values[above], best)
+        return tuned(None, values[-1], None, seen)
+    low = values[max(least(0) - 1, 0)]
+    if side == 0:
+        return tuned(None, low, None, seen)
+    above = least(1)
+    return tuned(values[above], low, values[above], looked[above][1])
 
 
 def tried_values(mechanism: Mechanism) -> list[float]:
-    """Values about 2% apart from the smallest to the largest, with three digits each; whole where they are seconds."""
+    """Values about 5% apart from the smallest to the largest, with three digits each; whole where they are seconds."""
     steps = math.ceil(math.log(mechanism.largest / mechanism.smallest) / math.log(_RATIO))
     spread = np.geomspace(mechanism.smallest, mechanism.largest, steps + 1) if steps else [mechanism.smallest]
     digits = (float(f"{value:.3g}") for value in spread)

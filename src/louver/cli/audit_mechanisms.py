@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING
 
 from louver.cli import ui
 from louver.errors import ParameterError
+
+if TYPE_CHECKING:
+    from louver.attack.alarm import Audit
 
 BROKEN = 1  # the exit code where a promise is broken
 
@@ -20,7 +24,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     from louver.attack.alarm import audits, mechanisms
-    from louver.attack.membership import FALSE_ALARM
 
     try:
         times = float(arguments.times)
@@ -38,34 +41,55 @@ def run(arguments: argparse.Namespace) -> int:
             progress(len(done), len(chosen))
     broken = [audit.case.name for audit in done if audit.is_broken]
     if arguments.json:
-        found = [
-            {
-                "mechanism": audit.case.name,
-                "differs": audit.case.differs,
-                "promised": audit.alone.promised,
-                "lost": audit.alone.lost,
-                "broken": audit.is_broken,
-            }
-            for audit in done
-        ]
-        ui.print_json("audit mechanisms", broken=broken, false_alarm=FALSE_ALARM, mechanisms=found)
-        return BROKEN if broken else 0
+        _print_json(done, broken)
+    else:
+        _print_table(done, broken)
+    return BROKEN if broken else 0
+
+
+def _print_json(done: list[Audit], broken: list[str]) -> None:
+    from louver.attack.membership import FALSE_ALARM
+
+    found = [
+        {
+            "mechanism": audit.case.name,
+            "differs": audit.case.differs,
+            "promised": audit.worst.promised,
+            "lost": audit.worst.lost,
+            "seen": audit.how,
+            "floats": audit.floats,
+            "broken": audit.is_broken,
+            "verdict": audit.verdict,
+            "deaf": audit.deaf,
+        }
+        for audit in done
+    ]
+    ui.print_json("audit mechanisms", broken=broken, false_alarm=FALSE_ALARM, mechanisms=found)
+
+
+def _print_table(done: list[Audit], broken: list[str]) -> None:
+    """Both numbers are of the measurement that lost more of its promise."""
     rows = [
         [
             audit.case.name,
-            f"{audit.alone.promised:.4g}",
-            f"{audit.alone.lost:.4g}",
-            "BROKEN" if audit.is_broken else "kept",
+            f"{audit.worst.promised:.4g}",
+            f"{audit.worst.lost:.4g}",
+            audit.verdict,
+            "by numbers that are not whole" if audit.floats else audit.how,
             audit.case.differs,
         ]
         for audit in done
     ]
-    heads = ("mechanism", "promised", "lost at least", "promise", "what differs")
-    ui.print_table(heads, rows, right=(1, 2), long=4)
+    heads = ("mechanism", "promised", "lost at least", "promise", "seen", "what differs")
+    ui.print_table(heads, rows, right=(1, 2), long=5)
+    print()
     if broken:
         print(
-            f"\nBroken: {', '.join(broken)}. If all kept their promises, this would be said once in a million audits."
+            f"Broken: {', '.join(broken)}. If all kept their promises, this would be said at most once in a million "
+            "audits."
         )
     else:
-        print(f"\nNo promise was seen to be broken, of {len(done)}. What no attack here can see may still be wrong.")
-    return BROKEN if broken else 0
+        print(f"No promise was seen to be broken, of {len(done)}. What no attack here can see may still be wrong.")
+    for audit in done:
+        if audit.verdict == "could not tell":
+            print(f"Could not tell about {audit.case.name}: {audit.deaf}.")

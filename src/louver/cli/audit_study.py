@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from louver.cli import ui
-from louver.cli.audit_truth import add_truth, count, names, shares, truth_from
+from louver.cli.audit_truth import add_truth, attackers_from, count, names, shares, truth_from
 from louver.cli.map_options import check_new
 
 
@@ -36,6 +36,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     attack.add_argument(
         "--known", metavar="SHARES", default="0,0.5,0.9", help="shares of others whose place is known; 0,0.5,0.9"
     )
+    attack.add_argument(
+        "--attacker",
+        metavar="WHO",
+        action="append",
+        help="outsider, administrator, role:NAME, sees:REGION,REGION, or cameras:REGION,REGION, which an administrator "
+        "watches; may be given again; outsider, role:student and administrator unless given",
+    )
     attack.add_argument("--joint", action="store_true", help="guesses from all regions together; takes far longer")
     attack.add_argument("--runs", metavar="N", default="30", help="releases of each mechanism; 30 unless given")
     attack.add_argument("--jobs", metavar="N", default="2", help="how many processes; 2 unless given")
@@ -46,8 +53,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
+    from louver.attack.report import FOR_OWNER, save
     from louver.attack.study import study
-    from louver.attack.study_report import TUNED_HEADS, likelier_rows, report_of, tuned_rows
+    from louver.attack.study_parameters import TUNED_HEADS, reached_by_nothing, tuned_rows
+    from louver.attack.study_report import likelier_rows, report_of
     from louver.attack.utility import task
 
     chosen, targets, known = (
@@ -67,6 +76,7 @@ def run(arguments: argparse.Namespace) -> None:
             mechanisms=chosen,
             utility=arguments.task,
             targets=targets,
+            attackers=attackers_from(truth, arguments.attacker),
             known=known,
             runs=runs,
             joint=arguments.joint,
@@ -76,11 +86,13 @@ def run(arguments: argparse.Namespace) -> None:
         )
     report = report_of(found, about)
     if arguments.out is not None:
-        Path(arguments.out).write_text(report.html(), encoding="utf-8")
+        save(arguments.out, report.html())
     if arguments.json is not None:
-        Path(arguments.json).write_text(report.json(), encoding="utf-8")
-    print(f"{report.verdict}\n")
+        save(arguments.json, report.json())
+    print(f"{FOR_OWNER}\n\n{report.verdict}\n")
     ui.print_table(TUNED_HEADS, [[str(cell) for cell in row] for row in tuned_rows(found.tuned)])
+    if nothing := reached_by_nothing(found.tuned):
+        print(f"\n{nothing}")
     heads, rows = likelier_rows(found)
     print(
         f"\nOf 100 people, the right place of so many is thought likelier than not, on average (in the worst run),\n"
@@ -88,6 +100,8 @@ def run(arguments: argparse.Namespace) -> None:
     )
     ui.print_table(heads, rows, right=range(3, len(heads)))
     print()
+    if found.left_out:
+        print(f"Left out: {'; '.join(found.left_out)}.")
     for file in files:
         print(f"Wrote {ui.printable(str(file))}.")
 

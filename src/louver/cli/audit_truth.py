@@ -10,6 +10,7 @@ from louver.cli import ui
 from louver.errors import ParameterError
 
 if TYPE_CHECKING:
+    from louver.attack.open_regions import Attacker
     from louver.attack.truth import Truth
 
 SEED = 7
@@ -48,6 +49,15 @@ def truth_from(arguments: argparse.Namespace) -> tuple[Truth, str]:
     with ui.Progress("days invented") as progress:
         made = simulate("building", days=days, people=people, seed=count("seed", arguments.seed, 0), progress=progress)
     return Truth.simulated(made), f"an invented building: {made.summary}"
+
+
+def attackers_from(truth: Truth, given: list[str] | None) -> list[Attacker] | None:
+    """Those that were named, each once; None where none was."""
+    from louver.attack.open_regions import attacker_named
+
+    if given is None or truth.building is None:
+        return None
+    return list({each.name: each for each in (attacker_named(truth.building, said) for said in given)}.values())
 
 
 def _sizes(arguments: argparse.Namespace) -> Iterator[tuple[str, str | None]]:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from louver.space.released import Map
 
 NOTICED = 0.0005  # of a region, outside the map: more than rounding
-ERROR = "one standard error: the noise, and what readings in cells that a border cuts may add, wherever they lie"
+ERROR = "one standard error: the noise, and what readings in cells that a border cuts may add, each cell by itself"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -71,7 +71,10 @@ def _remarks(released: Map, found: dict[str, Region]) -> Iterator[str]:
     if released.rounds:
         yield f"count: {released.counted}."
     if any(each.cut for each in found.values()):
-        yield "cut: the part of the region that lies in cells which its border cuts."
+        yield (
+            "cut: the part of the region that lies in cells which its border cuts; where readings lie along streets, "
+            "a count may be twice as far off as +- says."
+        )
     if any(math.isinf(each.count.error) for each in found.values()):
         yield "-: the region holds no whole cell of the map, so that all readings of a cell may lie in it, or none."
     for name, each in found.items():

@@ -14,7 +14,7 @@ from louver.cli.publish_shown import say
 from louver.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
-    from louver.local import Estimate, Survey
+    from louver.local import Estimate, Sifted, Survey
 
 COLUMNS = ("answer", "people", "low", "high", "share", "share_low", "share_high", "standard_error")
 
@@ -38,7 +38,7 @@ def run(arguments: argparse.Namespace) -> None:
         _check_target(arguments)
     reports = list(read_reports(arguments.reports))
     found = survey.estimate(reports, level)
-    people = next(iter(found.values())).people
+    sifted = survey.sift(reports)
     if arguments.to is not None:
         _write(Path(arguments.to), found)
     if arguments.json:
@@ -46,21 +46,25 @@ def run(arguments: argparse.Namespace) -> None:
             "survey estimate",
             survey=survey.id,
             question=survey.question,
-            reports=people,
-            repeated=len(reports) - people,
+            reports=len(sifted.said),
+            repeated=sifted.repeated,
+            odd=sifted.odd,
             epsilon=str(survey.price.epsilon),
             level=float(level),
             answers=[dict(zip(COLUMNS, _cells(name, each), strict=True)) for name, each in found.items()],
         )
         return
-    _print(survey, found, people, len(reports) - people)
+    _print(survey, found, sifted)
     if arguments.to is not None:
         say("written", arguments.to)
 
 
-def _print(survey: Survey, found: dict[str, Estimate], people: int, repeated: int) -> None:
+def _print(survey: Survey, found: dict[str, Estimate], sifted: Sifted) -> None:
+    people = len(sifted.said)
+    again = f"; left out because they came again: {sifted.repeated:,}" if sifted.repeated else ""
+    odd = f"; left out because no device sends such to this survey: {sifted.odd:,}" if sifted.odd else ""
     say("question", survey.question)
-    say("reports", f"{people:,}" + (f"; left out because they came again: {repeated:,}" if repeated else ""))
+    say("reports", f"{people:,}{again}{odd}")
     print()
     rows = [
         (

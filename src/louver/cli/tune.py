@@ -17,7 +17,8 @@ TASKS = {
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = (
-        "The least parameter at which each mechanism is useful enough, on the week before the last day.\n"
+        "The least parameter at which each mechanism is useful enough, on the week before the last day,\n"
+        "or on the later half of the days before it, where there are fewer than two weeks.\n"
         "It looks at the truth, as its owner may: what is printed is not private."
     )
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
@@ -40,8 +41,9 @@ def run(arguments: argparse.Namespace) -> None:
     from dataclasses import asdict
 
     from louver.attack.parts import ticks_of
+    from louver.attack.report import FOR_OWNER
     from louver.attack.study import equally_useful
-    from louver.attack.study_report import TUNED_HEADS, tuned_rows
+    from louver.attack.study_parameters import TUNED_HEADS, reached_by_nothing, tuned_rows
     from louver.attack.utility import task
 
     task(arguments.task)
@@ -57,8 +59,12 @@ def run(arguments: argparse.Namespace) -> None:
     with ui.Progress("mechanisms tuned") as progress:
         tuned = equally_useful(truth, chosen, arguments.task, targets, parts, jobs=jobs, progress=progress)
     if arguments.json:
-        ui.print_json("tune", task=arguments.task, data=about, tuned=[asdict(each) for each in tuned])
+        found = [asdict(each) for each in tuned]
+        ui.print_json("tune", private=False, **{"for": FOR_OWNER}, task=arguments.task, data=about, tuned=found)
         return
+    print(f"{FOR_OWNER}\n")
     print(f"{arguments.task}: {TASKS[arguments.task]}.\n")
     rows = sorted(tuned_rows(tuned), key=lambda row: (row[1], row[0]))
     ui.print_table(TUNED_HEADS, [[str(cell) for cell in row] for row in rows])
+    if nothing := reached_by_nothing(tuned):
+        print(f"\n{nothing}")

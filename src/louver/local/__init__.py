@@ -6,7 +6,7 @@ from louver.local.form import form
 from louver.local.memory import Memory
 from louver.local.randomized_response import Choice, YesNo
 from louver.local.reports import Report, append_reports, read_reports
-from louver.local.survey import Survey, read_survey, write_survey
+from louver.local.survey import Sifted, Survey, read_survey, write_survey
 from louver.local.unary import Unary
 
 __all__ = [
@@ -14,6 +14,7 @@ __all__ = [
     "Estimate",
     "Memory",
     "Report",
+    "Sifted",
     "Survey",
     "Unary",
     "YesNo",

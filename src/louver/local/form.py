@@ -24,7 +24,9 @@ def form(survey: Survey) -> str:
     <BLANKLINE>
     Your answer does not leave your device; a report that is drawn by chance does.
     """
-    return f"{survey.question}\nAnswers: {listed(survey)}\n\n{_FIRST} {_drawn(survey)} {_sure(survey)} {_LAST}"
+    # Many spaces in a row could pass for the end of a line.
+    question = " ".join(survey.question.split())
+    return f"{question}\nAnswers: {listed(survey)}\n\n{_FIRST} {_drawn(survey)} {_sure(survey)} {_LAST}"
 
 
 def listed(survey: Survey) -> str:

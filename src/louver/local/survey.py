@@ -39,6 +39,15 @@ _ID_DIGITS = 32
 _LONGEST_NUMBER = 2600  # two whole numbers of 4,096 bits
 
 
+@dataclass(frozen=True, slots=True)
+class Sifted:
+    """What was said, by the number of the report, and how many others were left out."""
+
+    said: dict[str, str]
+    repeated: int
+    odd: int
+
+
 @dataclass(frozen=True, slots=True, init=False)
 class Survey:
     """What is asked, and how a report to it is drawn.
@@ -110,26 +119,35 @@ class Survey:
             for number, text in zip(bits.words64(len(texts)).tolist(), texts, strict=True)
         ]
 
-    def estimate(self, reports: Iterable[Report], level: parameters.Number = USUAL_LEVEL) -> dict[str, Estimate]:
-        """How many of those who reported have each answer; a report that came twice counts once."""
-        said = list(self.once(reports).values())
+    def estimate(self, reports: Iterable[Report | None], level: parameters.Number = USUAL_LEVEL) -> dict[str, Estimate]:
+        """How many of those who reported have each answer, from what `sift` keeps."""
+        sifted = self.sift(reports)
+        if sifted.odd and not sifted.said:
+            raise DataError("None of these lines is a report to this survey; they may be for another wording of it.")
+        said = list(sifted.said.values())
         if self.way == UNARY:
             bits = np.array([[sign == "1" for sign in each] for each in said], dtype=np.bool_)
             return self.mechanism().estimate(bits.reshape(len(said), len(self.answers)), level)
         return self.mechanism().estimate(said, level)
 
-    def once(self, reports: Iterable[Report]) -> dict[str, str]:
-        """What was said by each number; refused if no device could have sent it."""
+    def sift(self, reports: Iterable[Report | None]) -> Sifted:
+        """Leaves out what came again, and what no device sends to this survey; None is a line that is no report.
+
+        Anybody can add a line, so one that is odd must not stop a survey, nor take the place of one that came before.
+        """
         said: dict[str, str] = {}
+        repeated = odd = 0
         known, own = frozenset(self.answers), self.id
-        for place, each in enumerate(reports, 1):
-            if each.survey != own:
-                raise DataError(f"Report {place:,} is for another survey, or for another wording of this one.")
-            if not self._possible(each.said, known):
-                raise DataError(f"Report {place:,} says what no device sends to this survey.")
-            if said.setdefault(each.number, each.said) != each.said:
-                raise DataError(f"Report {place:,} has the number of another one and says something else.")
-        return said
+        for each in reports:
+            if each is None or each.survey != own or not self._possible(each.said, known):
+                odd += 1
+            elif each.number not in said:
+                said[each.number] = each.said
+            elif said[each.number] == each.said:
+                repeated += 1
+            else:
+                odd += 1
+        return Sifted(said, repeated, odd)
 
     def _possible(self, said: str, known: frozenset[str]) -> bool:
         if self.way == CHOICE:
@@ -188,6 +206,9 @@ def better_way(answers: int, epsilon: Fraction | None) -> str:
 def _question(given: object) -> str:
     if not isinstance(given, str) or not given.strip() or len(given) > LONGEST_QUESTION:
         raise ParameterError(f"A survey needs a question, a text of 1 to {LONGEST_QUESTION:,} characters.")
+    # The form shows it above what is protected, where a second line could pass for a promise.
+    if not given.strip().isprintable():
+        raise ParameterError("The question of a survey is one line, without tabs and signs that cannot be printed.")
     return given.strip()
 
 

@@ -32,7 +32,7 @@ class Domain:
 
     Key columns hold texts, whole numbers, true and false, days or times, of one kind a column. A float means the
     decimal that it is written as, and a time without a zone is in UTC. `name` is what a question may call it; without
-    one it goes by any name. `place` is where it was read.
+    one it goes by any name. `place` is where it was read, or each of its parts was.
 
     >>> from louver.source.domain_ranges import hours
     >>> rooms = Domain({"room": ["hall", "lab"], "capacity": [180, 24]}, keys=["room"])
@@ -47,7 +47,7 @@ class Domain:
     keys: tuple[str, ...]
     _columns: tuple[tuple[str, Column], ...]
     name: str | None
-    place: str | Path | None
+    place: tuple[str | Path, ...]
 
     def __init__(
         self, columns: Mapping[str, Iterable[object]], keys: Sequence[str], *, name: str | None = None
@@ -71,11 +71,17 @@ class Domain:
             raise ParameterError(f"The name of a domain must be a text, not a {type(called).__name__}.")
         self._fill(chosen, tuple((each, made[each]) for each in names), name)
 
-    def _fill(self, keys: tuple[str, ...], columns: tuple[tuple[str, Column], ...], name: str | None = None) -> Domain:
+    def _fill(
+        self,
+        keys: tuple[str, ...],
+        columns: tuple[tuple[str, Column], ...],
+        name: str | None = None,
+        place: tuple[str | Path, ...] = (),
+    ) -> Domain:
         object.__setattr__(self, "keys", keys)
         object.__setattr__(self, "_columns", columns)
         object.__setattr__(self, "name", name)
-        object.__setattr__(self, "place", None)
+        object.__setattr__(self, "place", place)
         return self
 
     @classmethod
@@ -93,7 +99,7 @@ class Domain:
         from louver.source.domain_reading import read
 
         found = read(place, keys)
-        object.__setattr__(found, "place", place)
+        object.__setattr__(found, "place", (place,))
         return found
 
     @classmethod
@@ -121,7 +127,8 @@ class Domain:
                 columns[name] = column.repeated(after, before)
             before *= len(factor)
         keys = tuple(name for factor in factors for name in factor.keys)
-        return cls.__new__(cls)._fill(keys, tuple(columns.items()))
+        places = tuple(place for factor in factors for place in factor.place)
+        return cls.__new__(cls)._fill(keys, tuple(columns.items()), place=places)
 
     def __eq__(self, other: object) -> bool:
         """The same keys and columns; in which order columns stand says nothing."""
@@ -207,12 +214,13 @@ class Domain:
         columns = [(own.get(name, name), column) for name, column in self._columns]
         if len({name for name, _ in columns}) < len(columns):
             raise ParameterError("The domain has a column beside one that is made of the same; leave one out.")
-        return Domain.__new__(Domain)._fill(tuple(own.get(name, name) for name in self.keys), tuple(columns), self.name)
+        keys = tuple(own.get(name, name) for name in self.keys)
+        return Domain.__new__(Domain)._fill(keys, tuple(columns), self.name, self.place)
 
     def only(self, rows: NDArray[np.int64]) -> Domain:
         """The same domain with some of its keys, by their numbers."""
         kept = [(name, column.at(rows)) for name, column in self._columns]
-        return Domain.__new__(Domain)._fill(self.keys, tuple(kept), self.name)
+        return Domain.__new__(Domain)._fill(self.keys, tuple(kept), self.name, self.place)
 
     def key(self, number: int) -> tuple[KeyValue, ...]:
         place = parameters.integer("The number of a key", number, 0, len(self) - 1)

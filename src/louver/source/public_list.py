@@ -12,6 +12,7 @@ from louver.source.locations import DuckDBTable, File, Location, PostgresTable, 
 from louver.source.table import Table
 
 _POSTGRES_PORT = 5432
+_THIS_MACHINE = (None, "127.0.0.1", "::1")
 
 
 def public_list(table: Table, place: str | Path, keys: Sequence[str] | None = None) -> Domain:
@@ -22,7 +23,7 @@ def public_list(table: Table, place: str | Path, keys: Sequence[str] | None = No
     """
     from louver.source.domain_reading import read
 
-    check_place(table, place)
+    check_place(table, (place,))
     if not has_the_rows(table, place):
         return read(place, keys)
     if keys is not None and table.unit.counted in keys:
@@ -30,9 +31,9 @@ def public_list(table: Table, place: str | Path, keys: Sequence[str] | None = No
     return read(place, keys, without=table.unit.counted)
 
 
-def check_place(table: Table, place: str | Path | None) -> None:
-    """Refuses a list that is, or was, read from where the rows are."""
-    if place is not None and table.unit.counted is None and has_the_rows(table, place):
+def check_place(table: Table, place: tuple[str | Path, ...]) -> None:
+    """Refuses a list that is, or was, read from where the rows are, or a part of it."""
+    if table.unit.counted is None and any(has_the_rows(table, each) for each in place):
         raise ParameterError(
             f"{table.describe()} has the rows, so it cannot be the public list of keys as well: which keys are in it "
             "tells who is in it; write all keys into a file of their own, or, if its rows hold counts, make 'one of' "
@@ -52,8 +53,8 @@ def _is_same(rows: Location, other: Location) -> bool:
     if isinstance(rows, File) and isinstance(other, File):
         return is_same_file(rows.path, other.path)
     if isinstance(rows, DuckDBTable) and isinstance(other, DuckDBTable):
-        names = {each.table.casefold().removeprefix("main.") for each in (rows, other)}
-        return len(names) == 1 and is_same_file(rows.path, other.path)
+        # Before the last part may be a schema, the file's own name, or both: tables of one name count as one.
+        return rows.name.casefold() == other.name.casefold() and is_same_file(rows.path, other.path)
     if isinstance(rows, PostgresTable) and isinstance(other, PostgresTable):
         return _on_server(rows) == _on_server(other)
     return False
@@ -67,11 +68,12 @@ def is_same_file(one: Path, other: Path) -> bool:
         return False
 
 
-def _on_server(place: PostgresTable) -> tuple[str | None, int, str, str]:
+def _on_server(place: PostgresTable) -> tuple[str, int, str, str]:
     """What tells tables of servers apart, whoever asks."""
     parts = urlsplit(place.address)
     try:
         port = parts.port or _POSTGRES_PORT
     except ValueError:
         port = _POSTGRES_PORT
-    return parts.hostname, port, parts.path, place.table.removeprefix("public.")
+    host = "localhost" if parts.hostname in _THIS_MACHINE else parts.hostname
+    return host, port, parts.path, place.name

@@ -7,7 +7,9 @@ the two is what noise leaves open, as slack does in a question. Cells whose coun
 that would be to judge nobody's readings.
 
 What it does not promise: that all cells are right together. Of 300 cells just below the threshold, 15 may be called
-above at a rate of 1 in 20; a smaller rate says less, and more surely.
+above at a rate of 1 in 20; a smaller rate says less, and more surely. Nor that the rates are those among cells that are
+known: where counts are small, being known is luck, and luck of a count is bad luck of its average. Nor anything of the
+cells of another grid, in which readings are taken to lie evenly: that is a best guess.
 """
 
 from __future__ import annotations
@@ -19,11 +21,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from louver import parameters
+from louver.errors import ParameterError
 from louver.privacy.rates import cases
 from louver.space.evidence import Evidence, Quantity, densities, of_grid, of_leaves
 from louver.space.field import Floats, Integers
 from louver.space.recipient import Flags, surely
-from louver.space.released import Map
+from louver.space.released import HOLES, Map
 
 MISS_RATE = Fraction(1, 20)
 CELLS = 50  # columns that are drawn where the map's own cells are too many
@@ -43,10 +46,13 @@ class Judged:
     below: Flags
     miss_rate: Fraction
     false_alarm_rate: Fraction
+    are_own: bool = True
 
     @property
     def promise(self) -> str:
-        """What holds of each cell by itself."""
+        """What holds of each cell by itself, if it is one of the map's own."""
+        if not self.are_own:
+            return "a best guess, because these are not the map's own cells, for which alone rates of error hold"
         # A float such as 0.05 is a hair more than 1 of 20.
         rates = (each.limit_denominator(10**9) for each in (self.false_alarm_rate, self.miss_rate))
         alarms, misses = map(cases, rates)
@@ -89,6 +95,11 @@ class Numbers:
         return Numbers(released, evidence.counts, *_shown(released, evidence, np.asarray(known), sizes))
 
     @property
+    def are_own(self) -> bool:
+        """Whether these are the map's own cells, for which alone rates hold."""
+        return True
+
+    @property
     def averages(self) -> Floats:
         """NaN where they are not known."""
         return np.where(self.known, self.evidence.averages(self.quantity), np.nan)
@@ -111,9 +122,11 @@ class Numbers:
         level = self.released.in_steps
         if self.released.alone:
             level = _density
-        believed = self.evidence.probability(level(threshold))
-        above, below = believed >= float(1 - _cautious(alarmed)), believed <= float(_cautious(missed))
-        return Judged(float(threshold), self.known, believed, self.known & above, self.known & below, missed, alarmed)
+        steps = level(threshold)
+        believed, tail = self.evidence.probability(steps), self.evidence.tail(steps)
+        above = self.known & (believed > 0.5) & (tail <= float(_cautious(alarmed)))
+        below = self.known & (believed <= 0.5) & (tail <= float(_cautious(missed)))
+        return Judged(float(threshold), self.known, believed, above, below, missed, alarmed, self.are_own)
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,6 +159,10 @@ class Sheet(Numbers):
         return cls(released, leaves.counts[own], evidence, leaves.quantity, leaves.known[own], across, along, own)
 
     @property
+    def are_own(self) -> bool:
+        return self.own is not None
+
+    @property
     def areas(self) -> Floats:
         """The part of the whole that each cell is."""
         sizes = _sizes(self.released, self.across, self.along)
@@ -175,10 +192,10 @@ def _shown(released: Map, found: Evidence, known: Flags, sizes: Floats) -> tuple
 
 
 def _cautious(rate: Fraction) -> Fraction:
-    """The law of `Evidence.probability` errs to the safe side from 1 in 20 to 1 in 5, and by a fifth of a rate at most
-    elsewhere: found from the exact tails of two to five Laplace variables.
+    """The law of `Evidence.tail` is safe from 1 in 20 on, and errs by a fifth of a rate at most below that: found
+    from the exact tails of two to five Laplace variables, and of noise in whole steps.
     """
-    return rate if Fraction(1, 20) <= rate <= Fraction(1, 5) else rate * Fraction(4, 5)
+    return rate if rate >= Fraction(1, 20) else rate * Fraction(4, 5)
 
 
 def _density(threshold: parameters.Number) -> float:
@@ -203,9 +220,11 @@ def rows_for(released: Map, columns: int) -> int:
 
 
 def _owners(released: Map, across: Integers, along: Integers) -> Integers:
-    owners = np.empty((len(along) - 1, len(across) - 1), dtype=np.int64)
+    owners = np.full((len(along) - 1, len(across) - 1), -1, dtype=np.int64)
     rectangles = released.rectangles[released.tree.leaves]
     columns, rows = (np.searchsorted(lines, rectangles[:, side::2]) for side, lines in ((0, across), (1, along)))
     for leaf, ((west, east), (south, north)) in enumerate(zip(columns.tolist(), rows.tolist(), strict=True)):
         owners[south:north, west:east] = leaf
+    if (owners < 0).any():
+        raise ParameterError(HOLES)
     return owners

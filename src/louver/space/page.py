@@ -57,11 +57,13 @@ def page(
         "averages": _listed(sheet.averages, 4),
         "errors": _listed(sheet.errors, 4),
         "counts": _listed(sheet.counts, 4),
-        "evidence": _evidence(sheet.evidence, quantity.step),
+        "step": quantity.step,
+        "evidence": _evidence(sheet.evidence.widened(), quantity.step),
     }
     filled = {
         "NAME": escape(quantity.name),
         "TITLE": escape(f"Where the {'number of ' if released.alone else ''}{quantity.name} passes a threshold"),
+        "OWN": "" if judged.are_own else f" What is shown is {escape(judged.promise)}.",
         "PROTECTED": escape(about.get("protected", "Each reading is protected.")),
         "PRICE": escape(released.paid),
         "SCRIPT": SCRIPT,

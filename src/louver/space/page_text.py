@@ -44,7 +44,7 @@ min="0.1" max="49" step="any"> %</label>
 <div id="ramp"></div>
 <div class="ends"><span id="low"></span><span id="high"></span></div>
 <footer><p>Firm line: clearly above the threshold. Dashed and hatched: may be above or below. Each cell is judged by
-itself. Cells with too few readings to tell have no colour. Numbers are noisy; ± is one standard error.</p>
+itself. Cells with too few readings to tell have no colour. Numbers are noisy; ± is one standard error.@OWN@</p>
 <p>@PROTECTED@ Price: @PRICE@.</p></footer>
 </main>
 <script id="data" type="application/json">@DATA@</script>
@@ -66,20 +66,25 @@ at("low").textContent = low; at("high").textContent = high;
 at("ramp").style.background = `linear-gradient(to right, ${ramp.join(",")})`;
 const short = number => Number(number.toPrecision(4)).toString();
 const style = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-// How probable it is that a cell is above a threshold: its error is between Laplace and normal, as its kurtosis says.
+// How probable it is that a cell is above a threshold, and the tail that judges it, as louver.space.evidence has them.
 const of = (name, cell) => Array.isArray(evidence[name]) ? evidence[name][cell] : evidence[name];
-function probability(cell, threshold) {
-  const level = threshold - map.zero;
-  const square = of("sum_squares", cell) + level ** 2 * of("count_squares", cell);
-  const heavy = (of("sum_fourths", cell) + level ** 4 * of("count_fourths", cell)) / square ** 2;
-  const score = (of("sums", cell) - level * of("counts", cell)) / Math.sqrt(square), size = Math.abs(score);
-  const laplace = Math.exp(-Math.SQRT2 * size) / 2;
+function tails(size, heavy) {
   // Abramowitz and Stegun 7.1.26, right to seven places.
   const part = 1 / (1 + 0.3275911 * size / Math.SQRT2);
   const polynomial = [1.061405429, -1.453152027, 1.421413741, -0.284496736, 0.254829592]
     .reduce((sum, each) => (sum + each) * part, 0);
-  const tail = heavy * laplace + (1 - heavy) * polynomial * Math.exp(-size * size / 2) / 2;
-  return score < 0 ? tail : 1 - tail;
+  const normal = polynomial * Math.exp(-size * size / 2) / 2;
+  return [heavy * Math.exp(-Math.SQRT2 * size) / 2 + (1 - heavy) * normal, normal];
+}
+function chances(cell, threshold) {
+  const level = threshold - map.zero, fine = of("sum_squares", cell), coarse = of("count_squares", cell);
+  const square = fine + level ** 2 * coarse, error = Math.sqrt(square);
+  const heavy = (of("sum_fourths", cell) + level ** 4 * of("count_fourths", cell)) / square ** 2;
+  const left = coarse ? level ** 2 / (level ** 2 + 2 * Math.PI ** 2 * fine) : 0;
+  const distance = of("sums", cell) - level * of("counts", cell), above = distance > 0;
+  const [doubt] = tails(Math.abs(distance) / error, heavy);
+  const nearer = Math.max(Math.abs(distance) - (map.step + Math.abs(level) * left) / 2, 0);
+  return { above, probability: above ? 1 - doubt : doubt, tail: Math.max(...tails(nearer / error, heavy)) };
 }
 const hatch = document.createElement("canvas");
 hatch.width = hatch.height = 10;
@@ -154,12 +159,12 @@ function draw() {
   const x = across.map(each => Math.round(each * canvas.width));
   const y = along.map(each => Math.round((1 - each) * canvas.height));
   // A fifth less where the law above may be wrong by as much, as louver.space.judged does.
-  const cautious = rate => rate >= 0.05 && rate <= 0.2 ? rate : 0.8 * rate;
+  const cautious = rate => rate >= 0.05 ? rate : 0.8 * rate;
   const missed = cautious(Number(misses.value) / 100), alarmed = cautious(Number(alarms.value) / 100);
   const kinds = averages.map((average, cell) => {
     if (average === null) return "unknown";
-    const sure = probability(cell, threshold);
-    return sure >= 1 - alarmed ? "above" : sure <= missed ? "below" : "maybe";
+    const { above, tail } = chances(cell, threshold);
+    return tail > (above ? alarmed : missed) ? "maybe" : above ? "above" : "below";
   });
   const borders = inside => {
     const path = new Path2D(), side = (x0, y0, x1, y1) => { path.moveTo(x0, y0); path.lineTo(x1, y1); };
@@ -225,7 +230,7 @@ function tell() {
   const place = `${names[0]} ${middle(bounds[0], bounds[2], across, column)}, ` +
     `${names[1]} ${middle(bounds[1], bounds[3], along, row)}: `;
   const readings = own ? `, about ${Math.round(map.counts[cell])} ${map.counted}` : "";
-  const threshold = Number(slider.value), sure = probability(cell, threshold).toFixed(3);
+  const threshold = Number(slider.value), sure = chances(cell, threshold).probability.toFixed(3);
   at("under").textContent = place + (averages[cell] === null ? "too few to tell" :
     `${names[2]} ${short(averages[cell])} ± ${Number(errors[cell].toPrecision(2))}${readings}; ` +
     `above ${short(threshold)} with probability ${sure}`);

@@ -29,6 +29,7 @@ from louver.source import filters
 from louver.source.filters import EVERY_ROW, Filter, filter_from_dict, filter_to_dict
 from louver.source.measures import Bound, Reading, View
 from louver.space import plan_words
+from louver.space.borders import tells_rounds_apart
 from louver.space.decomposition import Splitting
 from louver.space.expected import Expected
 from louver.space.field import Field
@@ -159,7 +160,7 @@ class MapPlan:
     @property
     def apart(self) -> bool:
         """Whether other rounds are charged elsewhere, because the unit tells them apart."""
-        return self.scope != Scope.everything()
+        return tells_rounds_apart(self._box or Scope.everything(), self.scope)
 
     @property
     def sensitivity(self) -> Fraction:

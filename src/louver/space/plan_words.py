@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from louver import parameters
-from louver.privacy import Unit
+from louver.privacy import Scope, Unit
 from louver.space.expected import Expected, size
 
 if TYPE_CHECKING:
@@ -42,6 +42,11 @@ def warnings(plan: MapPlan) -> Iterator[str]:
             "Rounds are charged apart, because the unit tells them apart, so nothing stops a round after the "
             f"{plan.rounds:,} that epsilon is for{instead}."
         )
+    elif plan.rounds > 1 and plan.scope != Scope.everything():
+        yield (
+            "This round shares a day or slot of the unit with others, whose prices the ledger adds up there, so a cap "
+            "must have room for all rounds of one; those of other days and slots are charged apart."
+        )
 
 
 def _sentences(plan: MapPlan) -> Iterator[str]:
@@ -56,8 +61,15 @@ def _sentences(plan: MapPlan) -> Iterator[str]:
         low, high = (parameters.short(edge) for edge in (located.values.low, located.values.high))
         yield f"Values are clamped to between {low} and {high}."
     if plan.rounds > 1:
-        stops = f"added up by the ledger, where a cap of {_price(plan.together)} stops a further one"
-        yield f"This is one of {rounds(plan)}; they are {'charged apart' if plan.apart else stops}."
+        yield f"This is one of {rounds(plan)}; they are {_charged(plan)}."
+
+
+def _charged(plan: MapPlan) -> str:
+    if plan.apart:
+        return "charged apart"
+    if plan.scope == Scope.everything():
+        return f"added up by the ledger, where a cap of {_price(plan.together)} stops a further one"
+    return "added up by the ledger within one day or slot of the unit, and charged apart elsewhere"
 
 
 def _cells(plan: MapPlan) -> str:

@@ -7,8 +7,11 @@ w (1 - w) n^2 to the variance of a count. Their values are taken to differ among
 so it adds w (1 - w) n^2 ((a - A)^2 + V) to that of a sum above A per reading: a is the leaf's average, A the region's,
 and V the variance of the leaves' averages. A test checks it on readings that lie in clusters and at spots.
 
-That leans on the region being chosen without regard to how readings lie inside leaves, and on many leaves. One that
-holds no whole leaf may be all of a leaf's readings or none: its error is not known.
+That leans on the region being chosen without regard to how readings lie inside leaves, on many leaves, and on what one
+leaf is wrong by telling nothing of the next. The last fails along streets: one that runs beside a border has all
+readings of many leaves on the same side. A test measures counts that are off by 1.5 times what is stated, and it grows
+with the number of leaves; averages hold. To add up standard deviations instead would be safe, and many times too large
+elsewhere. A region that holds no whole leaf may be all of a leaf's readings or none: its error is not known.
 """
 
 from __future__ import annotations

@@ -30,7 +30,10 @@ MOST_NODES = MOST_ATOMS**2 * 2
 DEEPEST = 20
 MOST_WORDS = 1000
 MOST_ROUNDS = 10_000
+MARK = 32  # letters
 LARGEST = 1e60  # of a noisy number; its variance is at most the square, and that has a finite square too
+LEAST_VARIANCE = 1e-40  # far below that of any noise, and its square is no zero
+HOLES = "The cells of the stored map overlap or leave holes; build it again."
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -39,7 +42,7 @@ class Map:
 
     Sums are in steps above `centre`, which itself is in steps above the lowest value. `about` has words for people: the
     names of the columns, and who is protected. `rounds` has the prices of the rounds that were made into one map, whose
-    counts and sums are then those of one round; it is empty where there was one.
+    counts and sums are then those of one round; it is empty where there was one. `marks` tells those rounds apart.
     """
 
     kind: str
@@ -54,6 +57,7 @@ class Map:
     noisy: Measured
     about: Mapping[str, str] = field(default_factory=dict)
     rounds: tuple[Pure, ...] = ()
+    marks: tuple[str, ...] = ()
 
     @cached_property
     def tree(self) -> Tree:
@@ -140,6 +144,7 @@ class Map:
             "sums": _plain(self.noisy.sums),
             **({"about": dict(sorted(self.about.items()))} if self.about else {}),
             **({"rounds": [str(each.epsilon) for each in self.rounds]} if self.rounds else {}),
+            **({"marks": list(self.marks)} if self.marks else {}),
         }
 
     @classmethod
@@ -183,6 +188,7 @@ def _restored(plain: Mapping[str, Any]) -> Map:
         Measured(_finite(plain["counts"]), _finite(plain["sums"]), laws[:, 0], laws[:, 1]),
         {str(name)[:40]: str(words)[:MOST_WORDS] for name, words in dict(plain.get("about", {})).items()},
         tuple(_price(each) for each in list(plain.get("rounds", ()))[:MOST_ROUNDS]),
+        tuple(str(each)[:MARK] for each in list(plain.get("marks", ()))[:MOST_ROUNDS]),
     )
     _check(restored)
     return restored
@@ -203,7 +209,7 @@ def _check(given: Map) -> None:
         and all(len(each) == size for each in (given.rectangles, *given.noisy))
         and ((west >= 0) & (west < east) & (east <= given.columns)).all()
         and ((south >= 0) & (south < north) & (north <= given.rows)).all()
-        and (np.minimum(given.noisy.count_variances, given.noisy.sum_variances) > 0).all()
+        and (np.minimum(given.noisy.count_variances, given.noisy.sum_variances) >= LEAST_VARIANCE).all()
         and (given.parents >= -1).all()
         and (np.diff(given.parents) >= 0).all()
     ):
@@ -215,6 +221,25 @@ def _check(given: Map) -> None:
     inner = np.setdiff1d(np.arange(size), tree.leaves)
     if not (inside[inner] == areas[inner]).all():
         raise ValueError("children that do not fill their parent")
+    _check_cells(given)
+
+
+def _check_cells(given: Map) -> None:
+    """Every atom lies in one leaf, and children lie in their parents; then each level's nodes share no atom either."""
+    below = given.parents >= 0
+    inner, outer = given.rectangles[below], given.rectangles[given.parents[below]]
+    nested = (inner[:, :2] >= outer[:, :2]).all() and (inner[:, 2:] <= outer[:, 2:]).all()
+    leaves = given.rectangles[given.tree.leaves]
+    across, along = (np.union1d(leaves[:, side::2], [0, past]) for side, past in ((0, given.columns), (1, given.rows)))
+    west, south, east, north = (
+        np.searchsorted(lines, leaves[:, side]) for side, lines in enumerate((across, along, across, along))
+    )
+    corners = np.zeros((len(along), len(across)), dtype=np.int32)
+    for row, column, sign in ((south, west, 1), (south, east, -1), (north, west, -1), (north, east, 1)):
+        np.add.at(corners, (row, column), sign)
+    held = corners.cumsum(axis=0, dtype=np.int32).cumsum(axis=1, dtype=np.int32)[:-1, :-1]
+    if not nested or not (held == 1).all():
+        raise ParameterError(HOLES)
 
 
 def _check_depth(parents: Integers) -> None:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from hashlib import sha256
 
 import numpy as np
 
@@ -23,7 +24,7 @@ from louver.errors import ParameterError
 from louver.privacy.guarantee import compose
 from louver.space.field import Floats
 from louver.space.measure import Measured
-from louver.space.released import Map
+from louver.space.released import MARK, Map
 
 LARGEST_DRIFT = 10**15
 
@@ -49,15 +50,22 @@ def combined(rounds: Sequence[Map], *, count_drift: parameters.Number = 0, sum_d
                 f"Rounds are combined on one grid that stays the same, and map {number} differs from the first; build "
                 "each round of the same columns, with the same bounds, values, epsilon and number of readings."
             )
-    if len({each.noisy.counts.tobytes() + each.noisy.sums.tobytes() for each in every}) < len(every):
-        raise ParameterError("Rounds are combined once each, and two of these maps are the same.")
+    marks = [mark for each in every for mark in each.marks or (_mark(each),)]
+    if len(set(marks)) < len(marks):
+        raise ParameterError("Rounds are combined once each, and one of these is there twice.")
+    if first.alone and sum_drift:
+        raise ParameterError("A map of counts alone has no sums that drift; leave sum_drift out.")
     wander = float(parameters.within("count_drift", count_drift, 0, LARGEST_DRIFT)) ** 2
     wander_of_sums = (float(parameters.within("sum_drift", sum_drift, 0, LARGEST_DRIFT)) / first.step) ** 2
     counts, count_variances = _filtered([(each.noisy.counts, each.noisy.count_variances) for each in every], wander)
-    sums, sum_variances = _filtered([(each.noisy.sums, each.noisy.sum_variances) for each in every], wander_of_sums)
+    sums, sum_variances = counts, count_variances
+    if not first.alone:
+        sums, sum_variances = _filtered([(each.noisy.sums, each.noisy.sum_variances) for each in every], wander_of_sums)
     noisy = Measured(np.round(counts, 6), np.round(sums, 6), count_variances, sum_variances)
     prices = [price for each in every for price in each.rounds or (each.price,)]
-    return replace(first, price=compose(*prices), noisy=noisy, rounds=tuple(prices) if len(prices) > 1 else ())
+    if len(prices) == 1:
+        return replace(first, noisy=noisy)
+    return replace(first, price=compose(*prices), noisy=noisy, rounds=tuple(prices), marks=tuple(marks))
 
 
 def _filtered(rounds: Sequence[tuple[Floats, Floats]], wander: float) -> tuple[Floats, Floats]:
@@ -69,6 +77,12 @@ def _filtered(rounds: Sequence[tuple[Floats, Floats]], wander: float) -> tuple[F
         estimates = estimates + gain * (values - estimates)
         variances = before * (1 - gain)
     return estimates, variances
+
+
+def _mark(released: Map) -> str:
+    """The same for the same noisy numbers, and for no others."""
+    numbers = (each + 0.0 for each in (released.noisy.counts, released.noisy.sums))  # -0.0 is 0
+    return sha256(b"".join(each.tobytes() for each in numbers)).hexdigest()[:MARK]
 
 
 def _alike(one: Map, other: Map) -> bool:

@@ -61,7 +61,9 @@ class Tails:
         plan, step = self.plan.stream, self.plan.stream.measured.step
         for region, tail in zip(plan.regions, self.tails, strict=True):
             where = ", ".join(str(json_value(value)) for value in region) or "All rows"
-            low, high = number(tail.quantile * step), number(int(tail.factor * tail.quantile) * step)
+            # No tick is beyond where all are cut off.
+            stretched = min(int(tail.factor * tail.quantile), plan.shape.largest)
+            low, high = number(tail.quantile * step), number(stretched * step)
             near, far = max(tail.near, 0), max(tail.far, 0)
             beyond = tail.size * math.pow((near + far) / tail.size, tail.factor)
             yield (

@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from louver.noise import Bits, discrete_gaussian, enclosure
-from louver.noise.enclosure import Enclosure
 from louver.table.sure_coins import Chance, sure_coins
 
 _WIDER = 1.5  # times the variance, and then up to a power of two: few tables
@@ -63,23 +62,3 @@ def _stands(
 
     unsure = _CLOSE * (1 + np.abs(owed))
     return sure_coins(np.exp(-owed - unsure), np.exp(-owed + unsure), exact, bits)
-
-
-def mass(centre: float, variance: float, working: int) -> Enclosure:
-    """The sum of exp(-(x - centre)^2 / (2 variance)) over all whole x."""
-    exact, spread = Fraction(centre), Fraction(variance)
-    middle = round(exact)
-    total = enclosure.exp(-((middle - exact) ** 2) / (2 * spread), working)
-    for side in (1, -1):
-        x = middle + side
-        while True:
-            weight = enclosure.exp(-((x - exact) ** 2) / (2 * spread), working)
-            total = total + weight
-            if weight.low <= 1:
-                break
-            x += side
-        # What is left out falls from each x to the next by at least this ratio.
-        ratio = enclosure.exp(-abs(x - exact) / spread, working)
-        tail = weight * ratio / (1 - ratio)
-        total = Enclosure(total.low, total.high + tail.high, working)
-    return total

@@ -33,7 +33,8 @@ from louver.errors import LouverError, ParameterError
 from louver.noise import Bits, enclosure
 from louver.noise.bits import SYSTEM
 from louver.noise.enclosure import Enclosure
-from louver.table.centred import centred_gaussian, mass
+from louver.table.centred import centred_gaussian
+from louver.table.lattice_mass import mass
 from louver.table.sure_coins import Chance, sure_coins
 
 SPARE = 2.0**-14

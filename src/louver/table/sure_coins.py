@@ -17,6 +17,7 @@ from louver.noise.enclosure import GUARD_BITS, Enclosure
 
 _FLOAT_BITS = 53
 _WORD_BITS = 64
+_LEAST = 2.0**-1022
 
 Chance = Callable[[int], Enclosure]
 """chance(working_bits) encloses a probability."""
@@ -29,7 +30,8 @@ def sure_coins(
     words = bits.words64(len(low))
     steps = (words >> np.uint64(_WORD_BITS - _FLOAT_BITS)).astype(np.float64)
     true = steps + 1 <= np.ldexp(low, _FLOAT_BITS)
-    unsure = np.flatnonzero(~true & (steps < np.ldexp(high, _FLOAT_BITS)))
+    # Floats below e^-745 are 0, and the chance is not.
+    unsure = np.flatnonzero(~true & (steps < np.ldexp(np.maximum(high, _LEAST), _FLOAT_BITS)))
     for position in unsure.tolist():
         true[position] = _settle(int(words[position]), exact(position), bits)
     return np.asarray(true)
