@@ -8,6 +8,7 @@ from typing import Any
 
 import duckdb
 import numpy as np
+import pandas
 import pytest
 
 from louver import plan
@@ -55,7 +56,6 @@ def test_a_place_is_the_same_by_whatever_name(rows: str, listed: str, same: bool
 
 
 def test_a_frame_is_at_no_place(tmp_path: Path) -> None:
-    pandas = pytest.importorskip("pandas")
     assert not has_the_rows(at(pandas.DataFrame({"room": ["hall"]})), tmp_path / "a.csv")
 
 
