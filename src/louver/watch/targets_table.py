@@ -64,7 +64,7 @@ class DatabaseTable(Target):
 
     def _put(self, kinds: dict[str, str], rows: list[tuple[Any, ...]]) -> None:
         marks = f"VALUES ({', '.join(['%s'] * len(kinds))})"
-        names = [name.replace("%", "%%") for name in kinds]  # beside placeholders, a single one would be another
+        names = [name.replace("%", "%%") for name in kinds]  # the driver takes a single one for a value
         with self._connected() as cursor:
             self._make(cursor, kinds)
             cursor.executemany(self._insert(names, marks), rows)
