@@ -100,3 +100,24 @@ def refused(told: Told, code: int, said: str) -> None:
     assert told.err.endswith(".\n")
     assert told.err.count("\n") == 1
     assert told.out == ""
+
+
+def told(capsys: pytest.CaptureFixture[str], *words: str) -> Told:
+    """What `louver` with these words says, and the code it ends with."""
+    capsys.readouterr()
+    try:
+        code = cli.main(list(words))
+    except SystemExit as left:
+        code = int(left.code or 0)
+    shown = capsys.readouterr()
+    return Told(code, shown.out, shown.err)
+
+
+def refused_by(command: str, told: Told, said: str) -> None:
+    """One sentence of this command, and nothing else."""
+    assert told.code not in (0, None), told.out
+    assert said in told.err
+    assert told.err.startswith(f"{command} ")
+    assert told.err.endswith(".\n")
+    assert told.err.count("\n") == 1
+    assert told.out == ""

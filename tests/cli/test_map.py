@@ -14,10 +14,9 @@ from typing import Any
 import pyarrow.parquet as parquet
 import pytest
 
-from louver import cli
 from louver.ledger import Ledger
 from louver.space import read_map, region
-from tests.cli.asking import VARIABLES, Told
+from tests.cli.asking import VARIABLES, Told, refused_by, told
 
 DESCRIBED = """
 [source.air]
@@ -74,25 +73,14 @@ def louver_map(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPat
     Path("regions.geojson").write_text(json.dumps(REGIONS))
 
     def run(*words: str) -> Told:
-        capsys.readouterr()
-        try:
-            code = cli.main(["map", *words])
-        except SystemExit as left:
-            code = int(left.code or 0)
-        shown = capsys.readouterr()
-        return Told(code, shown.out, shown.err)
+        return told(capsys, "map", *words)
 
     return run
 
 
-def refused(told: Told, said: str) -> None:
+def refused(found: Told, said: str) -> None:
     """One sentence and nothing else."""
-    assert told.code not in (0, None), told.out
-    assert said in told.err
-    assert told.err.startswith("louver map ")
-    assert told.err.endswith(".\n")
-    assert told.err.count("\n") == 1
-    assert told.out == ""
+    refused_by("louver map", found, said)
 
 
 def asked(told: Told) -> dict[str, Any]:

@@ -11,10 +11,9 @@ from typing import Any
 import duckdb
 import pytest
 
-from louver import cli
 from louver.ledger import Ledger
 from louver.space import files, read_map, region
-from tests.cli.asking import VARIABLES, Told
+from tests.cli.asking import VARIABLES, Told, told
 
 DESCRIBED = """
 [source.air]
@@ -57,13 +56,7 @@ def build(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, t
     Path("louver.toml").write_text(DESCRIBED)
 
     def run(*words: str) -> Told:
-        capsys.readouterr()
-        try:
-            code = cli.main(["map", "build", *words])
-        except SystemExit as left:
-            code = int(left.code or 0)
-        shown = capsys.readouterr()
-        return Told(code, shown.out, shown.err)
+        return told(capsys, "map", "build", *words)
 
     return run
 
@@ -74,13 +67,13 @@ def plain(told: Told) -> dict[str, Any]:
     return made
 
 
-def refused(told: Told, said: str) -> None:
+def refused(found: Told, said: str) -> None:
     """One sentence, and nothing is paid: there is not even a ledger."""
-    assert told.code not in (0, None), told.out
-    assert said in told.err
-    assert told.err.startswith("louver map build: ")
-    assert told.err.endswith(".\n")
-    assert told.err.count("\n") == 1
+    assert found.code not in (0, None), found.out
+    assert said in found.err
+    assert found.err.startswith("louver map build: ")
+    assert found.err.endswith(".\n")
+    assert found.err.count("\n") == 1
     assert not list(Path().glob("*.ledger"))
 
 

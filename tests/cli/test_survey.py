@@ -12,8 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from louver import cli
-from tests.cli.asking import Told
+from tests.cli.asking import Told, refused_by, told
 
 PLAN = ("plan", "commute.json", "--question", "How did you come to work?", "--answers", "walk,bus,car")
 # At this price no report differs from its answer but once in 10^27.
@@ -29,26 +28,15 @@ def survey(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, 
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "settings"))
 
     def run(*words: str, given: str = "") -> Told:
-        capsys.readouterr()
         monkeypatch.setattr(sys, "stdin", io.StringIO(given))
-        try:
-            code = cli.main(["survey", *words])
-        except SystemExit as left:
-            code = int(left.code or 0)
-        shown = capsys.readouterr()
-        return Told(code, shown.out, shown.err)
+        return told(capsys, "survey", *words)
 
     return run
 
 
-def refused(told: Told, said: str) -> None:
+def refused(found: Told, said: str) -> None:
     """One sentence and nothing else."""
-    assert told.code not in (0, None), told.out
-    assert said in told.err
-    assert told.err.startswith("louver survey ")
-    assert told.err.endswith(".\n")
-    assert told.err.count("\n") == 1
-    assert told.out == ""
+    refused_by("louver survey", found, said)
 
 
 def test_a_survey_is_planned_answered_and_estimated(survey: Survey) -> None:
